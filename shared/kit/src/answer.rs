@@ -1,0 +1,292 @@
+//! How a list answers: pages with a total, pages with a cursor, or the whole collection.
+
+use std::cmp::Ordering;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::config::Settings;
+use crate::dynamo::{Session, Want};
+use crate::error::{Code, Error};
+use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
+use crate::item::{Item, Rows, at_path, write_string};
+use crate::list::{Answer, Direction, List, PAGING};
+use crate::plan::{Plan, Range, answered, plan};
+use crate::request::{Request, shown};
+
+/// The rows of a page unless the caller says otherwise.
+const DEFAULT_LIMIT: u64 = 20;
+
+/// The most rows of a page.
+const MAX_LIMIT: u64 = 100;
+
+/// The last page that can be asked for.
+const MAX_PAGE: u64 = 1_000_000;
+
+/// The most JSON of a collection that is read for a compressed answer, in bytes.
+const MAX_COLLECTION_BYTES: usize = 64 * 1024 * 1024;
+
+/// What a list was asked.
+#[derive(Debug)]
+pub struct Asked {
+    /// The query that answers it.
+    pub plan: Plan,
+    paging: Paging,
+}
+
+#[derive(Debug)]
+enum Paging {
+    Page { page: u64, limit: u64 },
+    Cursor { limit: u64, start: Option<Item> },
+    All,
+}
+
+/// Reads what a list is asked. Nothing is called yet.
+///
+/// # Errors
+///
+/// 400 for parameters that the list does not take, and for values it cannot use.
+pub fn ask(list: &'static List, request: &Request, tenant: &str, settings: &Settings) -> Result<Asked, Error> {
+    let parameters = request.query()?;
+    let paging: &[&str] = match list.answer() {
+        Answer::Page => &["page", "limit"],
+        Answer::Cursor { reversible: true } => &["limit", "cursor", "order"],
+        Answer::Cursor { reversible: false } => &["limit", "cursor"],
+        Answer::All => &[],
+    };
+    let value = |name: &str| {
+        parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    };
+    if let Some(name) = PAGING.iter().find(|name| !paging.contains(name) && value(name).is_some()) {
+        return Err(Error::rejected(
+            Code::UnknownParameter,
+            format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list)),
+        ));
+    }
+    let turned = match value("order") {
+        None => None,
+        Some("asc") => Some(Direction::Ascending),
+        Some("desc") => Some(Direction::Descending),
+        Some(_) => return Err(Error::rejected(Code::InvalidOrder, "order must be asc or desc")),
+    };
+    let plan = plan(list, tenant, &parameters, turned, &settings.time_zone)?;
+    let limit = || bounded("limit", value("limit"), DEFAULT_LIMIT, MAX_LIMIT, Code::LimitOutOfRange);
+    let paging = match list.answer() {
+        Answer::Page => Paging::Page {
+            page: bounded("page", value("page"), 1, MAX_PAGE, Code::PageOutOfRange)?,
+            limit: limit()?,
+        },
+        Answer::Cursor { .. } => Paging::Cursor {
+            limit: limit()?,
+            start: match (value("cursor"), &settings.cursor_keys) {
+                (None, _) => None,
+                (Some(cursor), Some(keys)) => Some(keys.open(&plan, cursor)?),
+                (Some(_), None) => return Err(Error::internal("opening a cursor", "there is no key")),
+            },
+        },
+        Answer::All => Paging::All,
+    };
+    Ok(Asked { plan, paging })
+}
+
+fn bounded(name: &str, value: Option<&str>, default: u64, most: u64, code: Code) -> Result<u64, Error> {
+    let Some(value) = value else { return Ok(default) };
+    let number = if value.bytes().all(|byte| byte.is_ascii_digit()) { value.parse().ok() } else { None };
+    number
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| Error::rejected(code, format!("{name} must be between 1 and {most}")))
+}
+
+/// Reads the answer. Gives also how many items it holds.
+///
+/// # Errors
+///
+/// Those of the calls, and 413 for an answer that Lambda cannot hand back.
+pub async fn answer(
+    asked: &Asked,
+    accepts_gzip: bool,
+    settings: &Settings,
+    session: &mut Session<'_>,
+) -> Result<(Response, usize), Error> {
+    let plan = &asked.plan;
+    // An answer that may be compressed is read whole, within reason; another one ends where it no longer
+    // fits, before more is read.
+    let most = MAX_ANSWER_BYTES - ENVELOPE_BYTES;
+    let most_read = if accepts_gzip { MAX_COLLECTION_BYTES } else { most };
+    let (rows, end, narrower) = match &asked.paging {
+        Paging::Page { page, limit } => {
+            let narrower = "use a smaller limit";
+            let mut rows = Rows::new(most_read, plan.table.unlisted);
+            let skip = (page - 1) * limit;
+            let total = if plan.order_by.is_some() || plan.filter.is_some() {
+                page_by_places(plan, skip, *limit, &mut rows, session).await
+            } else {
+                page_in_order(plan, skip, *limit, &mut rows, session).await
+            }?
+            .ok_or_else(|| http::too_large(accepts_gzip, narrower))?;
+            (rows, format!(r#","page":{page},"limit":{limit},"total":{total}"#), narrower.to_owned())
+        }
+        Paging::Cursor { limit, start } => {
+            let mut rows = Rows::new(most, plan.table.unlisted);
+            let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+            let next = session.query_page(plan, start.clone(), limit, &mut rows).await?;
+            let mut end = String::from(r#","nextCursor":"#);
+            match (next, &settings.cursor_keys) {
+                (None, _) => end.push_str("null"),
+                (Some(key), Some(keys)) => write_string(&mut end, &keys.seal(plan, &key)?),
+                (Some(_), None) => return Err(Error::internal("sealing a cursor", "there is no key")),
+            }
+            (rows, end, "use a smaller limit".to_owned())
+        }
+        Paging::All => {
+            let narrower = narrower(plan);
+            let mut rows = Rows::new(most_read, plan.table.unlisted);
+            if !collection(plan, &mut rows, session).await? {
+                return Err(http::too_large(accepts_gzip, &narrower));
+            }
+            (rows, String::new(), narrower)
+        }
+    };
+    let body = format!(r#"{{"items":[{}]{end}}}"#, rows.as_json());
+    Ok((http::json(Success::Ok, body, accepts_gzip, &narrower)?, rows.count()))
+}
+
+/// What the caller of a whole collection can do to get less of it.
+fn narrower(plan: &Plan) -> String {
+    if plan.narrowing.is_empty() {
+        "ask for less".to_owned()
+    } else {
+        format!("narrow it with {}", plan.narrowing.join(", "))
+    }
+}
+
+/// A page in the order of the key, in one pass over the range: count up to the page, read the page,
+/// count the rest. Gives the total, or `None` where a row does not fit.
+async fn page_in_order(
+    plan: &Plan,
+    skip: u64,
+    limit: u64,
+    rows: &mut Rows,
+    session: &mut Session<'_>,
+) -> Result<Option<u64>, Error> {
+    let mut total = 0;
+    let mut start = None;
+    if skip > 0 {
+        (total, start) = session.count(plan, None, Some(skip)).await?;
+        if start.is_none() {
+            return Ok(Some(total));
+        }
+    }
+    let mut left = limit;
+    while left > 0 {
+        let part = session.query(plan, Want::Rows, Some(left), start).await?;
+        if !part.items.iter().all(|item| rows.push(item)) {
+            return Ok(None);
+        }
+        total += part.count;
+        left = left.saturating_sub(part.count);
+        start = part.next;
+        if start.is_none() {
+            return Ok(Some(total));
+        }
+    }
+    let (rest, _) = session.count(plan, start, None).await?;
+    Ok(Some(total + rest))
+}
+
+/// A page in an order that is not the key's, or of rows that a filter keeps: one pass over the range
+/// reads the place of each row, and the page's rows are fetched by key. Gives the total, or `None` where
+/// a row does not fit.
+async fn page_by_places(
+    plan: &Plan,
+    skip: u64,
+    limit: u64,
+    rows: &mut Rows,
+    session: &mut Session<'_>,
+) -> Result<Option<u64>, Error> {
+    let mut places: Vec<Item> = Vec::new();
+    let mut start = None;
+    // Each call moves on in the range, and the request's deadline ends a range that is too long.
+    loop {
+        let part = session.query(plan, Want::Places, None, start).await?;
+        places.extend(part.items);
+        start = part.next;
+        if start.is_none() {
+            break;
+        }
+    }
+    if let Some((attribute, direction)) = plan.order_by {
+        places.sort_by(|a, b| {
+            let by_value = compare(a.get(attribute), b.get(attribute), direction);
+            let key = plan.table.key.attributes();
+            by_value.then_with(|| {
+                key.map(|part| compare(a.get(part.name), b.get(part.name), Direction::Ascending))
+                    .find(|order| order.is_ne())
+                    .unwrap_or(Ordering::Equal)
+            })
+        });
+    }
+    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let keys: Vec<Item> = places
+        .iter()
+        .skip(skip)
+        .take(limit)
+        .map(|place| {
+            let key = plan.table.key.attributes();
+            key.filter_map(|part| Some((part.name.to_owned(), place.get(part.name)?.clone()))).collect()
+        })
+        .collect();
+    let found = session.batch_get(&plan.table, &keys).await?;
+    // Between the two reads a row may have been deleted, or may have left the question's range: the index
+    // is behind the table. Such a row is neither shown nor counted.
+    let mut gone = keys.len();
+    for item in found.iter().filter(|item| still_asked(plan, item)) {
+        if !rows.push(item) {
+            return Ok(None);
+        }
+        gone -= 1;
+    }
+    Ok(Some((places.len() - gone) as u64))
+}
+
+/// Whether an item belongs to the rows that `plan` reads.
+fn still_asked(plan: &Plan, item: &Item) -> bool {
+    let equals = |path: &str, value: &str| {
+        matches!(at_path(item, path), Some(AttributeValue::S(stored)) if stored == value)
+    };
+    let (partition, value) = &plan.partition;
+    equals(partition, value)
+        && match &plan.sort {
+            Some((attribute, Range::Equals(value))) => equals(attribute, value),
+            _ => true,
+        }
+        && plan.filter.as_ref().is_none_or(|(path, value)| equals(path, value))
+}
+
+/// Compares two values by which rows are ordered. A row without a text there comes last either way.
+fn compare(a: Option<&AttributeValue>, b: Option<&AttributeValue>, direction: Direction) -> Ordering {
+    fn text(value: Option<&AttributeValue>) -> Option<&String> {
+        value?.as_s().ok()
+    }
+    match (text(a), text(b)) {
+        (Some(a), Some(b)) if direction == Direction::Ascending => a.cmp(b),
+        (Some(a), Some(b)) => b.cmp(a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// All rows of the range. `false` where they do not fit.
+async fn collection(plan: &Plan, rows: &mut Rows, session: &mut Session<'_>) -> Result<bool, Error> {
+    let mut start = None;
+    // Each call moves on in the range; its bytes and the request's deadline end one that is too long.
+    loop {
+        let part = session.query(plan, Want::Rows, None, start).await?;
+        if !part.items.iter().all(|item| rows.push(item)) {
+            return Ok(false);
+        }
+        start = part.next;
+        if start.is_none() {
+            return Ok(true);
+        }
+    }
+}

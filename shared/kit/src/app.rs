@@ -1,0 +1,197 @@
+//! A function at work: an event in, an answer and a line for the log out.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use lambda_runtime::{LambdaEvent, Runtime, service_fn};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::answer;
+use crate::config::{self, Settings};
+use crate::dynamo::{Db, Session};
+use crate::error::{Error, chain};
+use crate::function::Function;
+use crate::http::{self, Response, Success};
+use crate::item;
+use crate::observe::Line;
+use crate::operation::Reply;
+use crate::request::Request;
+
+/// What is kept of the time of an invocation to answer in, once the reading has to end.
+const ANSWER_RESERVE: Duration = Duration::from_millis(300);
+
+/// The longest that a request may take. API Gateway gives up after 30 s (HTTP API) or 29 s (REST).
+///
+/// Source: Amazon API Gateway developer guide, "Quotas: maximum integration timeout".
+const GATEWAY_TIMEOUT: Duration = Duration::from_secs(29);
+
+/// A function with its settings and its database.
+#[derive(Debug)]
+pub struct App {
+    function: Function,
+    settings: Settings,
+    db: Db,
+    served: AtomicBool,
+}
+
+/// What Lambda says of an invocation.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// Its id.
+    pub id: String,
+    /// The time left until Lambda ends it.
+    pub time_left: Duration,
+}
+
+/// What came of an event.
+#[derive(Debug)]
+pub struct Handled {
+    /// The answer.
+    pub response: Response,
+    /// The line for the log.
+    pub log: String,
+}
+
+/// What is known of a request by the time it is answered.
+#[derive(Debug, Default)]
+struct Story {
+    request_id: Option<String>,
+    question: Option<&'static str>,
+    source: Option<(&'static str, Option<&'static str>)>,
+    items: usize,
+}
+
+impl App {
+    /// A function that uses these settings and this database.
+    #[must_use]
+    pub fn new(function: impl Into<Function>, settings: Settings, db: Db) -> Self {
+        Self { function: function.into(), settings, db, served: AtomicBool::new(false) }
+    }
+
+    /// Answers an event, whatever it is.
+    pub async fn handle(&self, event: &str, invocation: &Invocation) -> Handled {
+        let started = Instant::now();
+        let timestamp = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let time = invocation.time_left.min(GATEWAY_TIMEOUT).saturating_sub(ANSWER_RESERVE);
+        let deadline = started + time;
+        let mut story = Story::default();
+        let mut session = Session::new(&self.db, deadline);
+        let outcome = tokio::time::timeout_at(deadline, self.answer(event, &mut story, &mut session))
+            .await
+            .unwrap_or(Err(Error::TimedOut(None)));
+
+        let request_id = story.request_id.as_deref().unwrap_or(&invocation.id);
+        let (response, error) = match outcome {
+            Ok(response) => (response, None),
+            Err(error) => {
+                let (method, _) = self.function.route();
+                (http::error(&error, request_id, method.as_str()), Some(error))
+            }
+        };
+        let line = Line {
+            namespace: &self.settings.metrics_namespace,
+            timestamp: i64::try_from(timestamp.as_millis()).unwrap_or_default(),
+            function: self.function.name(),
+            question: story.question,
+            source: story.source,
+            invocation_id: &invocation.id,
+            request_id,
+            status: response.status_code,
+            items: story.items,
+            meter: session.meter(),
+            duration: started.elapsed(),
+            cold_start: !self.served.swap(true, Ordering::Relaxed),
+            error: error.as_ref(),
+        };
+        let log = line.to_json();
+        Handled { response, log }
+    }
+
+    async fn answer(
+        &self,
+        event: &str,
+        story: &mut Story,
+        session: &mut Session<'_>,
+    ) -> Result<Response, Error> {
+        let request = Request::read(event)?;
+        story.request_id = request.gateway_request_id().map(str::to_owned);
+        let (method, path) = self.function.route();
+        request.check_route(method, path)?;
+        let tenant = request.tenant(&self.settings.tenant_claim)?;
+        match self.function {
+            Function::List(list) => {
+                let asked = answer::ask(list, &request, &tenant, &self.settings)?;
+                story.question = Some(asked.plan.question);
+                story.source = Some((asked.plan.table.name, asked.plan.index));
+                let (response, items) =
+                    answer::answer(&asked, request.accepts_gzip(), &self.settings, session).await?;
+                story.items = items;
+                Ok(response)
+            }
+            Function::Operation(operation) => {
+                story.question = Some(operation.name);
+                let reply = (operation.handle)(&request, &tenant, session).await?;
+                let (success, body) = match reply {
+                    Reply::Created(item) => (Success::Created, item::to_json(&item, &[])),
+                    Reply::Item(item) => (Success::Ok, item::to_json(&item, &[])),
+                    Reply::Done => (Success::NoContent, String::new()),
+                };
+                story.items = usize::from(success != Success::NoContent);
+                http::json(success, body, request.accepts_gzip(), "send less")
+            }
+        }
+    }
+
+    /// Gets ready for the first request, before it comes.
+    async fn prime(&self) {
+        let Function::List(list) = self.function else { return };
+        let Some(question) = list.questions().first() else { return };
+        self.db.prime(list.table(), question.index(), question.key(list.table())).await;
+    }
+}
+
+/// Serves `function` until the process ends: the whole `main` of a binary.
+///
+/// Lambda calls one process with one event at a time, so one thread serves it.
+pub fn run(function: impl Into<Function>) -> ExitCode {
+    match start(function.into()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log(&serde_json::json!({"fault": "the function cannot start", "cause": chain(&error)}).to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(function: Function) -> Result<(), Error> {
+    let settings = config::settings(function, config::process_var)?;
+    let endpoint = config::endpoint(config::process_var)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::internal("starting", error))?;
+    runtime.block_on(async {
+        let db = Db::connect(endpoint, &settings.table_prefix);
+        let app = App::new(function, settings, db);
+        app.prime().await;
+        let handler = service_fn(async |event: LambdaEvent<Box<RawValue>>| {
+            let deadline = event.context.deadline();
+            let invocation = Invocation {
+                id: event.context.request_id,
+                time_left: deadline.duration_since(SystemTime::now()).unwrap_or_default(),
+            };
+            let handled = app.handle(event.payload.get(), &invocation).await;
+            log(&handled.log);
+            Ok::<Response, std::convert::Infallible>(handled.response)
+        });
+        Runtime::new(handler).run().await.map_err(|error| Error::internal("serving", error))
+    })
+}
+
+/// Writes a line to standard output, which Lambda keeps as the log.
+#[allow(clippy::print_stdout, reason = "this is the one place that writes the log")]
+fn log(line: &str) {
+    println!("{line}");
+}

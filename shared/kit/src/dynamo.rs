@@ -1,0 +1,759 @@
+//! The one place that talks to DynamoDB.
+//!
+//! A [`Session`] is one request's use of the shared client: it counts what the request costs and knows
+//! how long it may take. Every call asks for its consumed capacity.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, StalledStreamProtectionConfig};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::query::QueryOutput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConsumedCapacity, DeleteRequest, KeysAndAttributes, PutRequest, ReturnConsumedCapacity,
+    ReturnValue, ReturnValuesOnConditionCheckFailure, Select, WriteRequest,
+};
+use tokio::time::Instant;
+
+use crate::config::Endpoint;
+use crate::error::Error;
+use crate::expression::{Change, Check, Placeholders};
+use crate::item::{Item, Rows};
+use crate::key::{Key, KeyAttribute, KeyFault, ScalarType, Table};
+use crate::list::Direction;
+use crate::plan::Plan;
+
+/// The most calls that one page of a cursor list makes.
+pub const READ_BUDGET_CALLS: usize = 16;
+
+/// The time before the deadline at which a page of a cursor list ends with a cursor instead of making
+/// another call.
+const READ_BUDGET_RESERVE: Duration = Duration::from_millis(1500);
+
+/// The rows that the first call of a filtered page evaluates at least. Each further call evaluates four
+/// times as many, so that a rare match is found in few calls and a frequent one reads little.
+const FILTERED_FIRST: usize = 64;
+
+/// The most keys of one `BatchGetItem`.
+///
+/// Source: Amazon DynamoDB API reference, `BatchGetItem`.
+const MAX_BATCH_GET: usize = 100;
+
+/// The most writes of one `BatchWriteItem`.
+///
+/// Source: Amazon DynamoDB API reference, `BatchWriteItem`.
+const MAX_BATCH_WRITE: usize = 25;
+
+/// How often a batch is sent again without any of it being taken.
+const MAX_TRIES_WITHOUT_PROGRESS: u32 = 8;
+
+const BACKOFF_BASE: Duration = Duration::from_millis(50);
+const BACKOFF_CAP: Duration = Duration::from_secs(2);
+
+/// The error codes by which DynamoDB says that it takes no more for now.
+///
+/// Source: Amazon DynamoDB developer guide, "Error handling: error messages and codes".
+const THROTTLING: &[&str] = &[
+    "ThrottlingException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "Throttling",
+];
+
+/// The client, and the prefix of the tables it reads. Shared by all requests of a process.
+#[derive(Debug, Clone)]
+pub struct Db {
+    client: Client,
+    table_prefix: String,
+}
+
+impl Db {
+    /// Uses this client.
+    #[must_use]
+    pub fn new(client: Client, table_prefix: &str) -> Self {
+        Self { client, table_prefix: table_prefix.to_owned() }
+    }
+
+    /// Makes the client for this endpoint.
+    #[must_use]
+    pub fn connect(endpoint: Endpoint, table_prefix: &str) -> Self {
+        let mut config = client_config()
+            .region(endpoint.region)
+            .credentials_provider(endpoint.credentials);
+        config.set_endpoint_url(endpoint.url);
+        Self::new(Client::from_conf(config.build()), table_prefix)
+    }
+
+    /// Makes the first connection, so that the first request does not wait for it. Whatever comes of it
+    /// is ignored: the request that needs the connection says what is wrong. Costs half a read unit.
+    pub async fn prime(&self, table: &Table, index: Option<&str>, key: &Key) {
+        // No tenant has this name, so there is nothing to read.
+        let nobody = AttributeValue::S("#".to_owned());
+        let call = self
+            .client
+            .query()
+            .table_name(self.table_name(table))
+            .set_index_name(index.map(str::to_owned))
+            .key_condition_expression("#0 = :0")
+            .expression_attribute_names("#0", key.partition.name)
+            .expression_attribute_values(":0", nobody)
+            .select(Select::Count)
+            .limit(1)
+            .send();
+        let _ = tokio::time::timeout(Duration::from_secs(1), call).await;
+    }
+
+    fn table_name(&self, table: &Table) -> String {
+        format!("{}{}", self.table_prefix, table.name)
+    }
+}
+
+/// What every client of the project is set to: it tries again twice, and gives up a try that stalls
+/// early enough for another before the caller's time is over.
+#[must_use]
+pub fn client_config() -> aws_sdk_dynamodb::config::Builder {
+    aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .retry_config(
+            RetryConfig::standard()
+                .with_max_attempts(3)
+                .with_initial_backoff(Duration::from_millis(50))
+                .with_max_backoff(Duration::from_secs(1)),
+        )
+        .timeout_config(
+            TimeoutConfig::builder()
+                .connect_timeout(Duration::from_secs(1))
+                .operation_attempt_timeout(Duration::from_secs(5))
+                .build(),
+        )
+        // A try has its own time-out, which covers a stream that stalls.
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+}
+
+/// What a request has cost so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Meter {
+    /// Calls to DynamoDB.
+    pub calls: u32,
+    /// Items that the service looked at.
+    pub evaluated: u64,
+    /// Read request units.
+    pub read_units: f64,
+    /// Write request units.
+    pub write_units: f64,
+}
+
+/// One request's use of the client.
+#[derive(Debug)]
+pub struct Session<'a> {
+    db: &'a Db,
+    deadline: Instant,
+    meter: Meter,
+}
+
+/// What is read of the rows of a range.
+#[derive(Debug, Clone, Copy)]
+pub enum Want {
+    /// The rows.
+    Rows,
+    /// How many there are. They do not travel.
+    Count,
+    /// The table's key, and the attribute they are ordered by.
+    Places,
+}
+
+/// A part of a range.
+#[derive(Debug)]
+pub struct Part {
+    /// The rows kept, or what was wanted of them.
+    pub items: Vec<Item>,
+    /// How many rows were kept.
+    pub count: u64,
+    /// Where the range goes on; `None` at its end and nowhere else.
+    pub next: Option<Item>,
+}
+
+/// A write of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Write {
+    /// Puts the whole item.
+    Put(Item),
+    /// Deletes the item with this key.
+    Delete(Item),
+}
+
+/// What an update gives back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returning {
+    /// Nothing.
+    Nothing,
+    /// The attributes it changed, as they are now.
+    Changed,
+    /// The whole item as it is now.
+    Item,
+}
+
+/// A batch that did not go through.
+#[derive(Debug)]
+pub struct Unfinished<T> {
+    /// What was not done, as far as is known.
+    pub remaining: Vec<T>,
+    /// Why.
+    pub error: Error,
+}
+
+impl<T> From<Unfinished<T>> for Error {
+    fn from(unfinished: Unfinished<T>) -> Self {
+        unfinished.error
+    }
+}
+
+impl<'a> Session<'a> {
+    /// A session that has until `deadline`.
+    #[must_use]
+    pub fn new(db: &'a Db, deadline: Instant) -> Self {
+        Self { db, deadline, meter: Meter::default() }
+    }
+
+    /// What the session has cost so far.
+    #[must_use]
+    pub fn meter(&self) -> Meter {
+        self.meter
+    }
+
+    /// The item with this key. A consistent read costs twice as much and sees every write that was
+    /// acknowledged before.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    pub async fn get(&mut self, table: &Table, key: Item, consistent: bool) -> Result<Option<Item>, Error> {
+        self.meter.calls += 1;
+        let out = self
+            .db
+            .client
+            .get_item()
+            .table_name(self.db.table_name(table))
+            .set_key(Some(key))
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| failed("GetItem", error))?;
+        self.read(out.consumed_capacity());
+        self.meter.evaluated += u64::from(out.item().is_some());
+        Ok(out.item)
+    }
+
+    /// One call for a part of the plan's range: at most `limit` rows looked at, from `start` on.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    pub async fn query(
+        &mut self,
+        plan: &Plan,
+        want: Want,
+        limit: Option<u64>,
+        start: Option<Item>,
+    ) -> Result<Part, Error> {
+        self.meter.calls += 1;
+        let mut placeholders = Placeholders::default();
+        let condition = placeholders.key_condition(plan);
+        let filter = placeholders.filter(plan);
+        let (select, projection) = match want {
+            Want::Rows => (None, None),
+            Want::Count => (Some(Select::Count), None),
+            Want::Places => {
+                let order = plan.order_by.map(|(attribute, _)| attribute);
+                let key = plan.table.key.attributes().map(|attribute| attribute.name);
+                let mut names: Vec<&str> = key.chain(order).collect();
+                names.sort_unstable();
+                names.dedup();
+                let paths: Vec<String> = names.into_iter().map(|name| placeholders.path(name)).collect();
+                (None, Some(paths.join(", ")))
+            }
+        };
+        let out: QueryOutput = self
+            .db
+            .client
+            .query()
+            .table_name(self.db.table_name(&plan.table))
+            .set_index_name(plan.index.map(str::to_owned))
+            .key_condition_expression(condition)
+            .set_filter_expression(filter)
+            .set_projection_expression(projection)
+            .set_select(select)
+            .set_expression_attribute_names(placeholders.names())
+            .set_expression_attribute_values(placeholders.values())
+            .scan_index_forward(plan.direction == Direction::Ascending)
+            .set_limit(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
+            .set_exclusive_start_key(start)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| failed("Query", error))?;
+        self.read(out.consumed_capacity());
+        self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
+        Ok(Part {
+            count: u64::try_from(out.count()).unwrap_or_default(),
+            // An empty key is none: some services that speak this protocol answer one.
+            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
+            items: out.items.unwrap_or_default(),
+        })
+    }
+
+    /// Fills `rows` with up to `limit` rows of the plan's range from `start` on, and gives the key after
+    /// which the next page starts: `None` exactly when nothing is left.
+    ///
+    /// It goes on over parts that the service cuts and rows that the filter drops, until the page is
+    /// full, the range ends, the rows fill their bytes, or [`READ_BUDGET_CALLS`] or the time is used up.
+    /// It reads one row more than the page takes, since only that tells a full page from the last one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the calls.
+    pub async fn query_page(
+        &mut self,
+        plan: &Plan,
+        mut start: Option<Item>,
+        limit: usize,
+        rows: &mut Rows,
+    ) -> Result<Option<Item>, Error> {
+        let mut evaluate = FILTERED_FIRST;
+        let mut last: Option<Item> = None;
+        let full = rows.count() + limit;
+        for call in 0..READ_BUDGET_CALLS {
+            if call > 0 && self.deadline.saturating_duration_since(Instant::now()) < READ_BUDGET_RESERVE {
+                break;
+            }
+            let wanted = full - rows.count() + 1;
+            let look_at = if plan.filter.is_some() { wanted.max(evaluate) } else { wanted };
+            evaluate = evaluate.saturating_mul(4);
+            let part = self.query(plan, Want::Rows, Some(look_at as u64), start).await?;
+            for item in &part.items {
+                if rows.count() == full || !rows.push(item) {
+                    // Rows were fetched that are not returned: the next page starts after the last
+                    // one that is.
+                    return last.map(Some).ok_or_else(|| {
+                        Error::internal("filling a page", "a single row is larger than a page")
+                    });
+                }
+                last = Some(start_key(plan, item));
+            }
+            start = part.next;
+            if start.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(start)
+    }
+
+    /// How many rows the plan's range has from `start` on; at most `limit` are looked at, or all.
+    /// Gives also where the range goes on.
+    ///
+    /// # Errors
+    ///
+    /// Those of the calls.
+    pub async fn count(
+        &mut self,
+        plan: &Plan,
+        mut start: Option<Item>,
+        limit: Option<u64>,
+    ) -> Result<(u64, Option<Item>), Error> {
+        let mut counted = 0;
+        // Each call moves on in the range, and the request's deadline ends a range that is too long.
+        loop {
+            let left = limit.map(|limit| limit - counted);
+            if left == Some(0) {
+                return Ok((counted, start));
+            }
+            let part = self.query(plan, Want::Count, left, start).await?;
+            counted += part.count;
+            start = part.next;
+            if start.is_none() {
+                return Ok((counted, None));
+            }
+        }
+    }
+
+    /// Puts a whole item, if the checks hold.
+    ///
+    /// # Errors
+    ///
+    /// A key attribute that cannot be stored, before any call; [`Error::ConditionFailed`] with the item
+    /// that is stored; those of the call.
+    pub async fn put(&mut self, table: &Table, item: Item, checks: &[Check]) -> Result<(), Error> {
+        check_item(table, &item)?;
+        self.meter.calls += 1;
+        let mut placeholders = Placeholders::default();
+        let condition = placeholders.condition(checks);
+        let out = self
+            .db
+            .client
+            .put_item()
+            .table_name(self.db.table_name(table))
+            .set_item(Some(item))
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(placeholders.names())
+            .set_expression_attribute_values(placeholders.values())
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| match error.as_service_error() {
+                Some(PutItemError::ConditionalCheckFailedException(check)) => condition_failed(check.item()),
+                _ => failed("PutItem", error),
+            })?;
+        self.written(out.consumed_capacity());
+        Ok(())
+    }
+
+    /// Changes attributes of the item with this key, if the checks hold. Without checks, an item that is
+    /// not stored is created.
+    ///
+    /// # Errors
+    ///
+    /// A key attribute that cannot be stored, before any call; [`Error::ConditionFailed`] with the item
+    /// that is stored; those of the call.
+    pub async fn update(
+        &mut self,
+        table: &Table,
+        key: Item,
+        changes: &[Change],
+        checks: &[Check],
+        returning: Returning,
+    ) -> Result<Item, Error> {
+        let bounds = table.key_bounds();
+        for change in changes {
+            if let Change::Set(attribute, value) = change
+                && let Some((attribute, bound)) = bounds.iter().find(|(known, _)| known.name == *attribute)
+            {
+                check_value(attribute, *bound, value)?;
+            }
+        }
+        self.meter.calls += 1;
+        let mut placeholders = Placeholders::default();
+        let update = placeholders.update(changes);
+        let condition = placeholders.condition(checks);
+        let out = self
+            .db
+            .client
+            .update_item()
+            .table_name(self.db.table_name(table))
+            .set_key(Some(key))
+            .update_expression(update)
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(placeholders.names())
+            .set_expression_attribute_values(placeholders.values())
+            .return_values(match returning {
+                Returning::Nothing => ReturnValue::None,
+                Returning::Changed => ReturnValue::UpdatedNew,
+                Returning::Item => ReturnValue::AllNew,
+            })
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| match error.as_service_error() {
+                Some(UpdateItemError::ConditionalCheckFailedException(check)) => {
+                    condition_failed(check.item())
+                }
+                _ => failed("UpdateItem", error),
+            })?;
+        self.written(out.consumed_capacity());
+        Ok(out.attributes.unwrap_or_default())
+    }
+
+    /// Deletes the item with this key, if the checks hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConditionFailed`] with the item that is stored; those of the call.
+    pub async fn delete(&mut self, table: &Table, key: Item, checks: &[Check]) -> Result<(), Error> {
+        self.meter.calls += 1;
+        let mut placeholders = Placeholders::default();
+        let condition = placeholders.condition(checks);
+        let out = self
+            .db
+            .client
+            .delete_item()
+            .table_name(self.db.table_name(table))
+            .set_key(Some(key))
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(placeholders.names())
+            .set_expression_attribute_values(placeholders.values())
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(check)) => {
+                    condition_failed(check.item())
+                }
+                _ => failed("DeleteItem", error),
+            })?;
+        self.written(out.consumed_capacity());
+        Ok(())
+    }
+
+    /// The items with these keys, in the order in which they are asked, each once. A key without an item
+    /// is passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`Unfinished`] with the keys that were not read, where the service leaves them unprocessed time
+    /// after time, and where a call fails.
+    pub async fn batch_get(&mut self, table: &Table, keys: &[Item]) -> Result<Vec<Item>, Unfinished<Item>> {
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::with_capacity(keys.len());
+        let mut left: VecDeque<Item> = VecDeque::with_capacity(keys.len());
+        for key in keys {
+            if let std::collections::hash_map::Entry::Vacant(place) = places.entry(key_bytes(&table.key, key)) {
+                place.insert(left.len());
+                left.push_back(key.clone());
+            }
+        }
+        let mut found: BTreeMap<usize, Item> = BTreeMap::new();
+        let mut tries = 0;
+        while !left.is_empty() {
+            let chunk: Vec<Item> = left.drain(..left.len().min(MAX_BATCH_GET)).collect();
+            let (items, unprocessed) = match self.batch_get_once(table, &chunk).await {
+                Ok(done) => done,
+                Err(error) => return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error }),
+            };
+            for item in items {
+                if let Some(place) = places.get(&key_bytes(&table.key, &item)) {
+                    found.insert(*place, item);
+                }
+            }
+            if unprocessed.is_empty() {
+                tries = 0;
+                continue;
+            }
+            tries = if unprocessed.len() < chunk.len() { 0 } else { tries + 1 };
+            left.extend(unprocessed);
+            if tries >= MAX_TRIES_WITHOUT_PROGRESS {
+                return Err(Unfinished { remaining: left.into(), error: Error::Throttled(None) });
+            }
+            pause(tries).await;
+        }
+        Ok(found.into_values().collect())
+    }
+
+    async fn batch_get_once(&mut self, table: &Table, keys: &[Item]) -> Result<(Vec<Item>, Vec<Item>), Error> {
+        self.meter.calls += 1;
+        let name = self.db.table_name(table);
+        let asked = KeysAndAttributes::builder()
+            .set_keys(Some(keys.to_vec()))
+            .build()
+            .map_err(|error| Error::internal("BatchGetItem", error))?;
+        let out = self
+            .db
+            .client
+            .batch_get_item()
+            .request_items(&name, asked)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| failed("BatchGetItem", error))?;
+        for capacity in out.consumed_capacity() {
+            self.read(Some(capacity));
+        }
+        let items = out.responses.and_then(|mut tables| tables.remove(&name)).unwrap_or_default();
+        self.meter.evaluated += items.len() as u64;
+        let unprocessed = out.unprocessed_keys.and_then(|mut tables| tables.remove(&name));
+        Ok((items, unprocessed.map(|left| left.keys).unwrap_or_default()))
+    }
+
+    /// Does these writes, in no particular order. Of several writes of one key the last is done, since a
+    /// batch takes a key once.
+    ///
+    /// # Errors
+    ///
+    /// [`Unfinished`] with the writes that were not done: all of them where a key attribute cannot be
+    /// stored, and otherwise where the service leaves them unprocessed time after time, or a call fails.
+    pub async fn batch_write(&mut self, table: &Table, writes: Vec<Write>) -> Result<(), Unfinished<Write>> {
+        let fault = writes.iter().find_map(|write| match write {
+            Write::Put(item) => check_item(table, item).err(),
+            Write::Delete(_) => None,
+        });
+        if let Some(error) = fault {
+            return Err(Unfinished { remaining: writes, error });
+        }
+        let mut last: HashMap<Vec<u8>, usize> = HashMap::with_capacity(writes.len());
+        for (position, write) in writes.iter().enumerate() {
+            let (Write::Put(item) | Write::Delete(item)) = write;
+            last.insert(key_bytes(&table.key, item), position);
+        }
+        let mut left: VecDeque<Write> = writes
+            .into_iter()
+            .enumerate()
+            .filter(|(position, write)| {
+                let (Write::Put(item) | Write::Delete(item)) = write;
+                last.get(&key_bytes(&table.key, item)) == Some(position)
+            })
+            .map(|(_, write)| write)
+            .collect();
+        let mut tries = 0;
+        while !left.is_empty() {
+            let chunk: Vec<Write> = left.drain(..left.len().min(MAX_BATCH_WRITE)).collect();
+            let unprocessed = match self.batch_write_once(table, &chunk).await {
+                Ok(unprocessed) => unprocessed,
+                Err(error) => return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error }),
+            };
+            if unprocessed.is_empty() {
+                tries = 0;
+                continue;
+            }
+            tries = if unprocessed.len() < chunk.len() { 0 } else { tries + 1 };
+            left.extend(unprocessed);
+            if tries >= MAX_TRIES_WITHOUT_PROGRESS {
+                return Err(Unfinished { remaining: left.into(), error: Error::Throttled(None) });
+            }
+            pause(tries).await;
+        }
+        Ok(())
+    }
+
+    async fn batch_write_once(&mut self, table: &Table, writes: &[Write]) -> Result<Vec<Write>, Error> {
+        self.meter.calls += 1;
+        let name = self.db.table_name(table);
+        let requests = writes
+            .iter()
+            .map(|write| {
+                let request = WriteRequest::builder();
+                Ok(match write {
+                    Write::Put(item) => {
+                        request.put_request(PutRequest::builder().set_item(Some(item.clone())).build()?).build()
+                    }
+                    Write::Delete(key) => {
+                        request.delete_request(DeleteRequest::builder().set_key(Some(key.clone())).build()?).build()
+                    }
+                })
+            })
+            .collect::<Result<Vec<_>, aws_sdk_dynamodb::error::BuildError>>()
+            .map_err(|error| Error::internal("BatchWriteItem", error))?;
+        let out = self
+            .db
+            .client
+            .batch_write_item()
+            .request_items(&name, requests)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| failed("BatchWriteItem", error))?;
+        for capacity in out.consumed_capacity() {
+            self.written(Some(capacity));
+        }
+        let unprocessed = out.unprocessed_items.and_then(|mut tables| tables.remove(&name)).unwrap_or_default();
+        Ok(unprocessed
+            .into_iter()
+            .filter_map(|request| match (request.put_request, request.delete_request) {
+                (Some(put), _) => Some(Write::Put(put.item)),
+                (None, Some(delete)) => Some(Write::Delete(delete.key)),
+                (None, None) => None,
+            })
+            .collect())
+    }
+
+    fn read(&mut self, capacity: Option<&ConsumedCapacity>) {
+        self.meter.read_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+    }
+
+    fn written(&mut self, capacity: Option<&ConsumedCapacity>) {
+        self.meter.write_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+    }
+}
+
+/// The part of an item from which a page of `plan` can start: the keys of what is read and of the table.
+fn start_key(plan: &Plan, item: &Item) -> Item {
+    let fixed = plan.fixed.iter().map(|(name, _)| *name);
+    let names = fixed.chain(plan.carried.iter().map(|attribute| attribute.name));
+    names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+}
+
+/// The key of an item, as bytes that differ wherever keys differ.
+fn key_bytes(key: &Key, item: &Item) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for attribute in key.attributes() {
+        let value: &[u8] = match item.get(attribute.name) {
+            Some(AttributeValue::S(text) | AttributeValue::N(text)) => text.as_bytes(),
+            Some(AttributeValue::B(blob)) => blob.as_ref(),
+            _ => &[],
+        };
+        bytes.extend_from_slice(&(value.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(value);
+    }
+    bytes
+}
+
+/// Checks every attribute of an item that is part of some key: a primary key must be whole, an index key
+/// may be absent, and what is there must be something a key can be. The service refuses the same, but
+/// emulators and compatible services do not all.
+fn check_item(table: &Table, item: &Item) -> Result<(), Error> {
+    for (attribute, bound) in table.key_bounds() {
+        match item.get(attribute.name) {
+            Some(value) => check_value(&attribute, bound, value)?,
+            None if table.key.attributes().any(|primary| primary == attribute) => {
+                return Err(Error::KeyAttribute {
+                    attribute: attribute.name.to_owned(),
+                    fault: KeyFault::Missing,
+                });
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_value(attribute: &KeyAttribute, bound: usize, value: &AttributeValue) -> Result<(), Error> {
+    let len = match (attribute.scalar, value) {
+        (ScalarType::S, AttributeValue::S(text)) => Ok(text.len()),
+        (ScalarType::B, AttributeValue::B(blob)) => Ok(blob.as_ref().len()),
+        // A number always fits, and is never empty.
+        (ScalarType::N, AttributeValue::N(_)) => Ok(1),
+        (scalar, _) => Err(KeyFault::WrongType(scalar.as_str())),
+    };
+    let fault = match len {
+        Ok(0) => KeyFault::Empty,
+        Ok(len) if len > bound => KeyFault::TooLong(bound),
+        Ok(_) => return Ok(()),
+        Err(fault) => fault,
+    };
+    Err(Error::KeyAttribute { attribute: attribute.name.to_owned(), fault })
+}
+
+fn condition_failed(item: Option<&Item>) -> Error {
+    Error::ConditionFailed { item: item.cloned().map(Box::new) }
+}
+
+fn failed<E>(doing: &'static str, error: SdkError<E, HttpResponse>) -> Error
+where
+    E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
+{
+    let timed_out = match &error {
+        SdkError::TimeoutError(_) => true,
+        SdkError::DispatchFailure(failure) => failure.is_timeout(),
+        _ => false,
+    };
+    if timed_out {
+        Error::TimedOut(Some(error.into()))
+    } else if error.code().is_some_and(|code| THROTTLING.contains(&code)) {
+        Error::Throttled(Some(error.into()))
+    } else {
+        Error::internal(doing, error)
+    }
+}
+
+/// Waits before a batch is sent again: exponential backoff with full jitter.
+async fn pause(tries: u32) {
+    let longest = BACKOFF_BASE.saturating_mul(1 << tries.min(10)).min(BACKOFF_CAP);
+    tokio::time::sleep(longest.mul_f64(fastrand::f64())).await;
+}

@@ -1,0 +1,226 @@
+//! What can go wrong, in two kinds: the caller's mistake, which is named to the caller, and ours, which
+//! is told in full to the log alone.
+//!
+//! `Display` gives one sentence and never repeats its source; [`chain`] joins the sources for the log.
+
+use std::error::Error as StdError;
+
+use crate::key::KeyFault;
+
+/// A source of an error of ours.
+pub type Source = Box<dyn StdError + Send + Sync>;
+
+/// The stable name of an error, as the answer carries it in `error.code`.
+///
+/// A code, once given out, keeps its meaning: screens compare it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// The event is not one of API Gateway's.
+    InvalidEvent,
+    /// The query string is not a valid one.
+    InvalidQueryString,
+    /// A parameter stands in the query string more than once.
+    RepeatedParameter,
+    /// A parameter that the list does not know.
+    UnknownParameter,
+    /// A combination of parameters that no key answers.
+    UnsupportedQuestion,
+    /// A parameter's value cannot be used.
+    InvalidParameter,
+    /// `limit` is not a whole number within its bounds.
+    LimitOutOfRange,
+    /// `page` is not a whole number within its bounds.
+    PageOutOfRange,
+    /// A date is not a calendar day written `YYYY-MM-DD`.
+    InvalidDate,
+    /// `from` is after `to`.
+    ReversedPeriod,
+    /// `order` is neither `asc` nor `desc`.
+    InvalidOrder,
+    /// The cursor was not made by this list for this question of this tenant.
+    InvalidCursor,
+    /// The body cannot be read.
+    InvalidBody,
+    /// An attribute of the body is missing or has a value that cannot be used.
+    InvalidAttribute,
+    /// The request has no identity, or one without a tenant.
+    Unauthenticated,
+    /// The identity's tenant cannot be used.
+    InvalidTenant,
+    /// Nothing is served at this path, or no such item is stored.
+    NotFound,
+    /// The path is served, but not with this method.
+    MethodNotAllowed,
+    /// An item with this id is stored already.
+    AlreadyExists,
+    /// The answer is larger than Lambda can hand back.
+    AnswerTooLarge,
+    /// A fault of ours.
+    Internal,
+    /// DynamoDB refuses more requests for now.
+    Throttled,
+    /// There was no answer in time.
+    TimedOut,
+}
+
+impl Code {
+    /// Every code.
+    pub const ALL: &[Self] = &[
+        Self::InvalidEvent,
+        Self::InvalidQueryString,
+        Self::RepeatedParameter,
+        Self::UnknownParameter,
+        Self::UnsupportedQuestion,
+        Self::InvalidParameter,
+        Self::LimitOutOfRange,
+        Self::PageOutOfRange,
+        Self::InvalidDate,
+        Self::ReversedPeriod,
+        Self::InvalidOrder,
+        Self::InvalidCursor,
+        Self::InvalidBody,
+        Self::InvalidAttribute,
+        Self::Unauthenticated,
+        Self::InvalidTenant,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::AlreadyExists,
+        Self::AnswerTooLarge,
+        Self::Internal,
+        Self::Throttled,
+        Self::TimedOut,
+    ];
+
+    /// The code as it stands in an answer.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidEvent => "invalid_event",
+            Self::InvalidQueryString => "invalid_query_string",
+            Self::RepeatedParameter => "repeated_parameter",
+            Self::UnknownParameter => "unknown_parameter",
+            Self::UnsupportedQuestion => "unsupported_question",
+            Self::InvalidParameter => "invalid_parameter",
+            Self::LimitOutOfRange => "limit_out_of_range",
+            Self::PageOutOfRange => "page_out_of_range",
+            Self::InvalidDate => "invalid_date",
+            Self::ReversedPeriod => "reversed_period",
+            Self::InvalidOrder => "invalid_order",
+            Self::InvalidCursor => "invalid_cursor",
+            Self::InvalidBody => "invalid_body",
+            Self::InvalidAttribute => "invalid_attribute",
+            Self::Unauthenticated => "unauthenticated",
+            Self::InvalidTenant => "invalid_tenant",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::AlreadyExists => "already_exists",
+            Self::AnswerTooLarge => "answer_too_large",
+            Self::Internal => "internal_error",
+            Self::Throttled => "throttled",
+            Self::TimedOut => "timed_out",
+        }
+    }
+}
+
+/// Why a request has no answer of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller's mistake: the message names what is wrong and what would be right.
+    #[error("{message}")]
+    Rejected {
+        /// Its stable name.
+        code: Code,
+        /// One sentence for the caller.
+        message: String,
+    },
+    /// An attribute that is part of a key has a value that a key cannot have. Nothing was sent.
+    #[error("{attribute} {fault}")]
+    KeyAttribute {
+        /// The attribute's stored name.
+        attribute: String,
+        /// What is wrong with its value.
+        fault: KeyFault,
+    },
+    /// The condition of a write does not hold. `item` is what is stored, where it was asked for.
+    #[error("the condition of the write does not hold")]
+    ConditionFailed {
+        /// The stored item.
+        item: Option<Box<crate::item::Item>>,
+    },
+    /// DynamoDB throttled for longer than the SDK tries again.
+    #[error("DynamoDB throttles")]
+    Throttled(#[source] Option<Source>),
+    /// No answer within the time there is.
+    #[error("no answer in time")]
+    TimedOut(#[source] Option<Source>),
+    /// Anything else: a fault of ours.
+    #[error("{doing} failed")]
+    Internal {
+        /// What was being done, for the log.
+        doing: &'static str,
+        /// Why it failed.
+        #[source]
+        source: Source,
+    },
+}
+
+impl Error {
+    /// The caller's mistake.
+    pub fn rejected(code: Code, message: impl Into<String>) -> Self {
+        Self::Rejected { code, message: message.into() }
+    }
+
+    /// A fault of ours while `doing` something.
+    pub fn internal(doing: &'static str, source: impl Into<Source>) -> Self {
+        Self::Internal { doing, source: source.into() }
+    }
+
+    /// The stable name of the error.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Rejected { code, .. } => *code,
+            Self::KeyAttribute { .. } => Code::InvalidAttribute,
+            Self::ConditionFailed { .. } => Code::AlreadyExists,
+            Self::Throttled(_) => Code::Throttled,
+            Self::TimedOut(_) => Code::TimedOut,
+            Self::Internal { .. } => Code::Internal,
+        }
+    }
+}
+
+/// The error and all its causes, for the log.
+#[must_use]
+pub fn chain(error: &(dyn StdError + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        // Some libraries repeat their cause in their own text.
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct() {
+        let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn the_chain_has_every_cause_once() {
+        let io = std::io::Error::other("connection reset");
+        let error = Error::internal("Query on SalesOrder", io);
+        assert_eq!(error.to_string(), "Query on SalesOrder failed");
+        assert_eq!(chain(&error), "Query on SalesOrder failed: connection reset");
+    }
+}

@@ -1,0 +1,228 @@
+//! The words in which tables are declared: key attributes, keys, indexes, and what DynamoDB asks of
+//! a key's value.
+
+/// The largest partition key value, in bytes of UTF-8.
+///
+/// Source: Amazon DynamoDB developer guide, "Quotas: partition key length".
+pub const MAX_PARTITION_BYTES: usize = 2048;
+
+/// The largest sort key value, in bytes of UTF-8.
+///
+/// Source: Amazon DynamoDB developer guide, "Quotas: sort key length".
+pub const MAX_SORT_BYTES: usize = 1024;
+
+/// What joins the parts of a composite key: `tenant#entity`. No part may hold it.
+pub const SEPARATOR: char = '#';
+
+/// The DynamoDB type of a key attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScalarType {
+    /// String.
+    S,
+    /// Number.
+    N,
+    /// Binary.
+    B,
+}
+
+impl ScalarType {
+    /// The type's name in `AttributeDefinitions`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::N => "N",
+            Self::B => "B",
+        }
+    }
+}
+
+/// One attribute of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyAttribute {
+    /// The attribute's name as it is stored.
+    pub name: &'static str,
+    /// Its declared type.
+    pub scalar: ScalarType,
+}
+
+/// The key of a table or of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// The partition (HASH) attribute.
+    pub partition: KeyAttribute,
+    /// The sort (RANGE) attribute, if the key has one.
+    pub sort: Option<KeyAttribute>,
+}
+
+impl Key {
+    /// A key of a partition attribute alone, of type string.
+    #[must_use]
+    pub const fn single(partition: &'static str) -> Self {
+        Self { partition: KeyAttribute { name: partition, scalar: ScalarType::S }, sort: None }
+    }
+
+    /// A key of a partition and a sort attribute, both of type string.
+    #[must_use]
+    pub const fn pair(partition: &'static str, sort: &'static str) -> Self {
+        Self {
+            partition: KeyAttribute { name: partition, scalar: ScalarType::S },
+            sort: Some(KeyAttribute { name: sort, scalar: ScalarType::S }),
+        }
+    }
+
+    /// Its attributes, the partition attribute first.
+    pub fn attributes(&self) -> impl Iterator<Item = KeyAttribute> {
+        std::iter::once(self.partition).chain(self.sort)
+    }
+}
+
+/// Which attributes an index holds besides its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projection {
+    /// The whole item.
+    All,
+    /// The keys alone.
+    KeysOnly,
+}
+
+/// A global secondary index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index {
+    /// The index's name as it is deployed.
+    pub name: &'static str,
+    /// Its key.
+    pub key: Key,
+    /// What it holds.
+    pub projection: Projection,
+}
+
+impl Index {
+    /// An index that holds whole items.
+    #[must_use]
+    pub const fn all(name: &'static str, key: Key) -> Self {
+        Self { name, key, projection: Projection::All }
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// The table's name, without the prefix of a deployment.
+    pub name: &'static str,
+    /// Its primary key.
+    pub key: Key,
+    /// Its global secondary indexes.
+    pub indexes: &'static [Index],
+    /// Attributes that the rollout of an index adds. List answers leave them out, so that a screen
+    /// sees the same item before and after.
+    pub unlisted: &'static [&'static str],
+}
+
+impl Table {
+    /// A table whose items are listed whole.
+    #[must_use]
+    pub const fn new(name: &'static str, key: Key, indexes: &'static [Index]) -> Self {
+        Self { name, key, indexes, unlisted: &[] }
+    }
+
+    /// Every attribute that is part of some key of the table, with the bytes its value may have: the
+    /// smallest bound where the attribute is part of several keys.
+    pub fn key_bounds(&self) -> Vec<(KeyAttribute, usize)> {
+        let mut bounds: Vec<(KeyAttribute, usize)> = Vec::new();
+        let keys = std::iter::once(&self.key).chain(self.indexes.iter().map(|index| &index.key));
+        for key in keys {
+            let parts = std::iter::once((key.partition, MAX_PARTITION_BYTES))
+                .chain(key.sort.map(|sort| (sort, MAX_SORT_BYTES)));
+            for (attribute, bytes) in parts {
+                match bounds.iter_mut().find(|(known, _)| known.name == attribute.name) {
+                    Some((_, bound)) => *bound = bytes.min(*bound),
+                    None => bounds.push((attribute, bytes)),
+                }
+            }
+        }
+        bounds
+    }
+}
+
+/// Why a key could not be built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KeyFault {
+    /// A part is empty.
+    #[error("must not be empty")]
+    Empty,
+    /// A part holds the separator.
+    #[error("must not contain \"#\"")]
+    Separator,
+    /// The value is longer than DynamoDB takes.
+    #[error("must have at most {0} bytes")]
+    TooLong(usize),
+    /// The value is not of the attribute's declared type.
+    #[error("must be of type {0}")]
+    WrongType(&'static str),
+    /// The attribute is missing.
+    #[error("is missing")]
+    Missing,
+}
+
+/// Joins the parts of a composite partition key: `acme` and `unit-7` give `acme#unit-7`.
+///
+/// This is the only place where such a key is built. Because no part may hold the separator, two
+/// different lists of parts never give the same key, and so no two tenants meet in one.
+///
+/// # Errors
+///
+/// A part that is empty or holds `#`, and a key longer than [`MAX_PARTITION_BYTES`].
+pub fn composite(parts: &[&str]) -> Result<String, KeyFault> {
+    for part in parts {
+        if part.is_empty() {
+            return Err(KeyFault::Empty);
+        }
+        if part.contains(SEPARATOR) {
+            return Err(KeyFault::Separator);
+        }
+    }
+    let key = parts.join("#");
+    if key.len() > MAX_PARTITION_BYTES {
+        return Err(KeyFault::TooLong(MAX_PARTITION_BYTES));
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_part_with_the_separator_is_refused() {
+        assert_eq!(composite(&["acme", "a#b"]), Err(KeyFault::Separator));
+        assert_eq!(composite(&["acme", ""]), Err(KeyFault::Empty));
+        assert_eq!(composite(&["acme", "unit-7"]).as_deref(), Ok("acme#unit-7"));
+    }
+
+    #[test]
+    fn the_smallest_bound_of_an_attribute_counts() {
+        const BY_ID: Index = Index::all("id-index", Key::pair("id", "at"));
+        const TABLE: Table = Table::new("T", Key::pair("tenant", "id"), &[BY_ID]);
+        let bounds: Vec<(&str, usize)> =
+            TABLE.key_bounds().into_iter().map(|(attribute, bytes)| (attribute.name, bytes)).collect();
+        assert_eq!(bounds, [("tenant", 2048), ("id", 1024), ("at", 1024)]);
+    }
+
+    proptest! {
+        #[test]
+        fn different_parts_never_meet_in_one_key(
+            a in prop::collection::vec("[a-c#]{0,3}", 1..4),
+            b in prop::collection::vec("[a-c#]{0,3}", 1..4),
+        ) {
+            let join = |parts: &[String]| {
+                composite(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+            };
+            if let (Ok(x), Ok(y)) = (join(&a), join(&b)) {
+                prop_assert_eq!(x == y, a == b);
+            }
+        }
+    }
+}

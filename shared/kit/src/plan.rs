@@ -1,0 +1,305 @@
+//! From a question and its parameters to a query: which key, which condition, which order. Pure: it
+//! reads no clock and calls nothing.
+
+use jiff::tz::TimeZone;
+
+use crate::dates;
+use crate::error::{Code, Error};
+use crate::key::{self, KeyAttribute, MAX_SORT_BYTES, Table};
+use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort};
+use crate::request::shown;
+
+/// A query that answers a question for one tenant.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The list's name.
+    pub list: &'static str,
+    /// The question's name.
+    pub question: &'static str,
+    /// The table that is read.
+    pub table: Table,
+    /// The index that is read, or the table itself.
+    pub index: Option<&'static str>,
+    /// The partition key attribute and its value.
+    pub partition: (&'static str, String),
+    /// The sort key attribute and what is read of it.
+    pub sort: Option<(&'static str, Range)>,
+    /// The attribute path and the value by which rows are kept.
+    pub filter: Option<(&'static str, String)>,
+    /// The direction in which the key is read.
+    pub direction: Direction,
+    /// The attribute that rows are ordered by instead of the key.
+    pub order_by: Option<(&'static str, Direction)>,
+    /// The attributes of a start key whose values the question itself fixes.
+    pub fixed: Vec<(&'static str, String)>,
+    /// The attributes of a start key that a cursor has to carry.
+    pub carried: Vec<KeyAttribute>,
+    /// The tenant and everything that was asked: what a cursor is bound to.
+    pub asked: Vec<(String, String)>,
+    /// The parameters of the question that would leave less to read.
+    pub narrowing: &'static [&'static str],
+}
+
+/// What is read of a sort key. A key takes one condition only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Range {
+    /// This value.
+    Equals(String),
+    /// This value and all after it.
+    AtLeast(String),
+    /// This value and all before it.
+    AtMost(String),
+    /// From the first value to the second, both included.
+    Between(String, String),
+}
+
+/// Plans the query for the parameters of a request. `turned` is the direction that the caller asks for
+/// instead of the declared one.
+///
+/// # Errors
+///
+/// 400 for parameters that no question takes, and for values that no key takes.
+pub fn plan(
+    list: &'static List,
+    tenant: &str,
+    parameters: &[(String, String)],
+    turned: Option<Direction>,
+    zone: &TimeZone,
+) -> Result<Plan, Error> {
+    let asked: Vec<&(String, String)> =
+        parameters.iter().filter(|(name, _)| !PAGING.contains(&name.as_str())).collect();
+    let question = choose(list, &asked)?;
+    let value = |parameter: &str| {
+        let (_, value) = asked
+            .iter()
+            .find(|(name, _)| name == parameter)
+            .ok_or_else(|| Error::internal("planning a query", "a chosen question lacks a parameter"))?;
+        if value.is_empty() {
+            return Err(invalid(parameter, "must not be empty"));
+        }
+        Ok(value.as_str())
+    };
+
+    let table = *list.table();
+    let key = *question.key(&table);
+    let partition = match question.partition {
+        Partition::Tenant => tenant.to_owned(),
+        Partition::TenantAnd(parameter) => key::composite(&[tenant, value(parameter)?])
+            .map_err(|fault| invalid(parameter, &fault.to_string()))?,
+    };
+    let range = match question.sort {
+        Sort::All => None,
+        Sort::Equals(parameter) => {
+            let value = value(parameter)?;
+            if value.len() > MAX_SORT_BYTES {
+                return Err(invalid(parameter, &format!("must have at most {MAX_SORT_BYTES} bytes")));
+            }
+            Some(Range::Equals(value.to_owned()))
+        }
+        Sort::Days(days) => period(&asked, days, zone)?,
+    };
+    let sort = key.sort.map(|attribute| attribute.name).zip(range);
+    let filter = match question.filter {
+        Some(filter) => Some((filter.attribute, value(filter.parameter)?.to_owned())),
+        None => None,
+    };
+    let (direction, order_by) = match question.order {
+        Order::Key(declared) => (turned.unwrap_or(declared), None),
+        Order::By(attribute, direction) => (Direction::Ascending, Some((attribute, direction))),
+    };
+
+    let mut fixed = vec![(key.partition.name, partition.clone())];
+    if let Some((attribute, Range::Equals(value))) = &sort {
+        fixed.push((attribute, value.clone()));
+    }
+    if table.key.partition.name != key.partition.name && table.key.sort.is_some() {
+        // Every table with a composite primary key is partitioned by tenant, or by a composite key that
+        // the question reads itself.
+        fixed.push((table.key.partition.name, tenant.to_owned()));
+    }
+    let mut carried: Vec<KeyAttribute> = Vec::new();
+    for attribute in key.attributes().chain(table.key.attributes()) {
+        let known = fixed.iter().any(|(name, _)| *name == attribute.name);
+        if !known && !carried.iter().any(|other| other.name == attribute.name) {
+            carried.push(attribute);
+        }
+    }
+    let mut bound: Vec<(String, String)> = asked.into_iter().cloned().collect();
+    bound.sort_unstable();
+    bound.insert(0, ("tenant".to_owned(), tenant.to_owned()));
+
+    Ok(Plan {
+        list: list.name(),
+        question: question.name,
+        table,
+        index: question.index(),
+        partition: (key.partition.name, partition),
+        sort,
+        filter,
+        direction,
+        order_by,
+        fixed,
+        carried,
+        asked: bound,
+        narrowing: question.optional(),
+    })
+}
+
+/// The question that exactly these parameters ask.
+fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Question, Error> {
+    let takes = |question: &Question, name: &str| {
+        question.required().contains(&Some(name)) || question.optional().contains(&name)
+    };
+    for (name, _) in asked {
+        if !list.questions().iter().any(|question| takes(question, name)) {
+            return Err(Error::rejected(
+                Code::UnknownParameter,
+                format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list)),
+            ));
+        }
+    }
+    list.questions()
+        .iter()
+        .find(|question| {
+            asked.iter().all(|(name, _)| takes(question, name))
+                && question
+                    .required()
+                    .into_iter()
+                    .flatten()
+                    .all(|parameter| asked.iter().any(|(name, _)| name == parameter))
+        })
+        .ok_or_else(|| {
+            let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+            let given = if names.is_empty() { "no parameter".to_owned() } else { names.join(" with ") };
+            Error::rejected(
+                Code::UnsupportedQuestion,
+                format!("no key answers {given}; this list answers {}", answered(list)),
+            )
+        })
+}
+
+/// The questions of a list, as its callers ask them.
+#[must_use]
+pub fn answered(list: &List) -> String {
+    let ways: Vec<String> = list
+        .questions()
+        .iter()
+        .map(|question| {
+            let required = question.required().into_iter().flatten().map(str::to_owned);
+            let optional = question.optional().iter().map(|name| format!("[{name}]"));
+            let way: Vec<String> = required.chain(optional).collect();
+            if way.is_empty() { "no parameter".to_owned() } else { way.join(" ") }
+        })
+        .collect();
+    ways.join("; ")
+}
+
+fn period(asked: &[&(String, String)], days: Days, zone: &TimeZone) -> Result<Option<Range>, Error> {
+    let [from_name, to_name] = PERIOD;
+    let day = |name: &str| {
+        asked
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| dates::parse_day(name, value))
+            .transpose()
+    };
+    let (from, to) = (day(from_name)?, day(to_name)?);
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        return Err(Error::rejected(
+            Code::ReversedPeriod,
+            format!("{from_name} ({from}) must not be after {to_name} ({to})"),
+        ));
+    }
+    let first = |day| match days {
+        Days::Dates => Ok(dates::first_of_day(day)),
+        Days::Instants => dates::first_instant_of_day(day, zone),
+    };
+    let last = |day| match days {
+        Days::Dates => Ok(dates::last_of_day(day)),
+        Days::Instants => dates::last_instant_of_day(day, zone),
+    };
+    Ok(match (from, to) {
+        (None, None) => None,
+        (Some(from), None) => Some(Range::AtLeast(first(from)?)),
+        (None, Some(to)) => Some(Range::AtMost(last(to)?)),
+        (Some(from), Some(to)) => Some(Range::Between(first(from)?, last(to)?)),
+    })
+}
+
+fn invalid(parameter: &str, why: &str) -> Error {
+    Error::rejected(Code::InvalidParameter, format!("{parameter} {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{Index, Key};
+    use crate::list::{Answer, Read};
+
+    const BY_UNIT: Index = Index::all("unit-index", Key::pair("unitLookupKey", "dueDate"));
+    const TABLE: Table = Table::new("Entry", Key::pair("tenant", "id"), &[BY_UNIT]);
+    static LIST: List = List::new(
+        "entries",
+        "/entries",
+        TABLE,
+        &[Question {
+            name: "entries-of-a-unit",
+            read: Read::Index(BY_UNIT),
+            partition: Partition::TenantAnd("unitId"),
+            sort: Sort::Days(Days::Dates),
+            filter: None,
+            order: Order::Key(Direction::Ascending),
+        }],
+        Answer::Cursor { reversible: true },
+    );
+
+    fn planned(parameters: &[(&str, &str)]) -> Result<Plan, Error> {
+        let owned: Vec<(String, String)> =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        plan(&LIST, "acme", &owned, None, &TimeZone::UTC)
+    }
+
+    #[test]
+    fn a_composite_partition_and_a_period_become_one_condition_each() {
+        let plan = planned(&[("unitId", "7"), ("from", "2026-02-01"), ("to", "2026-02-28")]).unwrap();
+        assert_eq!(plan.partition, ("unitLookupKey", "acme#7".to_owned()));
+        assert_eq!(
+            plan.sort,
+            Some(("dueDate", Range::Between("2026-02-01".to_owned(), "2026-02-28~".to_owned())))
+        );
+        let carried: Vec<&str> = plan.carried.iter().map(|attribute| attribute.name).collect();
+        assert_eq!(carried, ["dueDate", "id"], "the tenant and the partition are known from the question");
+    }
+
+    #[test]
+    fn one_end_of_a_period_is_enough() {
+        let range = |parameters: &[(&str, &str)]| planned(parameters).unwrap().sort.map(|(_, range)| range);
+        let unit = ("unitId", "7");
+        assert_eq!(range(&[unit]), None);
+        assert_eq!(range(&[unit, ("from", "2026-02-01")]), Some(Range::AtLeast("2026-02-01".into())));
+        assert_eq!(range(&[unit, ("to", "2026-02-01")]), Some(Range::AtMost("2026-02-01~".into())));
+    }
+
+    #[test]
+    fn what_no_key_answers_names_what_a_key_does() {
+        let error = planned(&[("from", "2026-02-01")]).unwrap_err();
+        assert_eq!(error.code(), Code::UnsupportedQuestion);
+        assert_eq!(error.to_string(), "no key answers from; this list answers unitId [from] [to]");
+        let error = planned(&[("unitId", "7"), ("color", "red")]).unwrap_err();
+        assert_eq!(error.code(), Code::UnknownParameter);
+        assert!(error.to_string().starts_with("\"color\" is not a parameter"), "{error}");
+    }
+
+    #[test]
+    fn values_that_no_key_takes_are_named() {
+        let message = |parameters: &[(&str, &str)]| planned(parameters).unwrap_err().to_string();
+        assert_eq!(message(&[("unitId", "")]), "unitId must not be empty");
+        assert_eq!(message(&[("unitId", "a#b")]), "unitId must not contain \"#\"");
+        assert_eq!(
+            message(&[("unitId", "7"), ("from", "2026-02-02"), ("to", "2026-02-01")]),
+            "from (2026-02-02) must not be after to (2026-02-01)"
+        );
+    }
+}
