@@ -160,7 +160,7 @@ fn next_instant(number: u32, before: Timestamp, rng: &mut Rng) -> Timestamp {
     let first = FIRST.get(number as usize - 1).and_then(|text| text.parse().ok());
     match first {
         Some(at) => at,
-        None if number % 13 == 0 => before,
+        None if number.is_multiple_of(13) => before,
         None => before + rng.i64(1..1_960_000_000).milliseconds(),
     }
 }

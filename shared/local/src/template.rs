@@ -173,7 +173,8 @@ impl Template {
         Ok(Self { parameters, ..template })
     }
 
-    /// The same template with other values of parameters.
+    /// The same template with other values of parameters. Pseudo parameters (`AWS::StackName`) may be
+    /// given too; without a value they stay in place.
     ///
     /// # Errors
     ///
@@ -181,6 +182,10 @@ impl Template {
     /// `AllowedValues`.
     pub fn with_parameters(mut self, values: &[(&str, &str)]) -> Result<Self, TemplateError> {
         for (name, text) in values {
+            if name.starts_with("AWS::") {
+                self.parameters.insert((*name).to_owned(), Value::String((*text).to_owned()));
+                continue;
+            }
             let at = format!("Parameters.{name}");
             let Some(declaration) = self.section("Parameters")?.get(*name) else {
                 return Err(TemplateError::invalid(at, "is not declared"));

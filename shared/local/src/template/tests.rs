@@ -170,6 +170,9 @@ fn what_only_a_deployment_knows_stays() {
         resolve(json!({ "Fn::Sub": ["${a}", { "a": { "Ref": "Order" } }] })),
         json!({ "Fn::Sub": ["${a}", { "a": { "Ref": "Order" } }] })
     );
+    let given = template.clone().with_parameters(&[("AWS::Region", "sa-east-1")]).unwrap();
+    let region = json!({ "Fn::Sub": "${AWS::Region}/${Stage}" });
+    assert_eq!(given.resolve(&region, "test").unwrap(), Some(json!("sa-east-1/none")));
     assert_eq!(resolve(json!({ "Ref": "Order" })), json!({ "Ref": "Order" }));
     assert_eq!(resolve(json!({ "Ref": "Origins" })), json!(["a", "b"]));
     assert_eq!(resolve(json!({ "Fn::Join": ["/", ["a", { "Ref": "Stage" }]] })), json!("a/none"));
