@@ -14,7 +14,6 @@ use std::time::Duration;
 use dynoxide::Database;
 use local::template::Template;
 use local::{database, family, requests, sample, watch};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
@@ -33,7 +32,7 @@ const DATABASE: &str = "127.0.0.1:8000";
 /// Where the functions answer.
 const FUNCTIONS: &str = "127.0.0.1:9000";
 
-/// How long the server of the functions may take to answer for the first time. It compiles nothing.
+/// How long the server of the functions may take to start. It compiles nothing for that.
 const START: Duration = Duration::from_secs(60);
 
 /// How long that server has to end by itself.
@@ -159,10 +158,10 @@ async fn attend(child: &mut Child, template: &Template) -> Result<(), Failure> {
         }
     };
     tokio::select! {
-        answered = tokio::time::timeout(START, answers(FUNCTIONS)) => {
-            if answered.is_err() {
+        listening = tokio::time::timeout(START, listens(FUNCTIONS)) => {
+            if listening.is_err() {
                 let seconds = START.as_secs();
-                return Err(format!("cargo lambda watch does not answer on {FUNCTIONS} after {seconds} s").into());
+                return Err(format!("cargo lambda watch does not listen on {FUNCTIONS} after {seconds} s").into());
             }
         }
         status = child.wait() => return Err(ended(status)),
@@ -203,21 +202,12 @@ fn start(template: &Template, configuration: &Path, endpoint: &str) -> Result<Ch
     command.spawn().map_err(|error| format!("cargo cannot be started: {error}").into())
 }
 
-/// Ends when an HTTP server answers.
-async fn answers(address: &str) {
-    loop {
-        if answer(address).await.is_ok_and(|read| read > 0) {
-            return;
-        }
+/// Ends when a server listens. A request would leave an error in its log: it serves no path but the
+/// functions'.
+async fn listens(address: &str) {
+    while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-}
-
-async fn answer(address: &str) -> io::Result<usize> {
-    let mut stream = TcpStream::connect(address).await?;
-    let request = format!("HEAD / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    stream.read(&mut [0; 16]).await
 }
 
 async fn listen(address: &str) -> Result<TcpListener, Failure> {
