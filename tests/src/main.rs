@@ -1,1 +1,28 @@
-//! The one integration-test binary.
+//! The one integration-test binary: an event in, an answer out, on the embedded DynamoDB.
+//!
+//! `world` is the stage: the emulator behind the SDK's own connector, with the tables of template.yaml
+//! and no more rights than the template grants. Modules named after functions hold what is particular to
+//! one; the others hold rules over all of them.
+
+mod declared;
+mod event;
+mod registry;
+mod world;
+
+mod agreement;
+mod batches;
+mod binaries;
+mod cart;
+mod coverage;
+mod cursor;
+mod events;
+mod faults;
+mod identity;
+mod isolation;
+mod layers;
+mod log;
+mod order_create;
+mod orders;
+mod paging;
+mod parameters;
+mod release;

@@ -203,11 +203,26 @@ mod tests {
         assert_eq!(message(&FINE.replacen('{', r#"{"id":"","#, 1)), "id must not be empty");
         assert_eq!(message(&FINE.replacen('{', r#"{"status":5,"#, 1)), "status must be a text");
         assert_eq!(message(&FINE.replacen('{', r#"{"status":"","#, 1)), "status must not be empty");
-        assert_eq!(message(r#"{"customer":{"id":"c"},"items":[]}"#), "items must be a list of 1 to 500 lines");
-        assert_eq!(message(&FINE.replace("quantity\":1", "quantity\":0.0")), "items[0].quantity must be a number above zero");
-        assert_eq!(message(&FINE.replace("quantity\":1", "quantity\":-1")), "items[0].quantity must be a number above zero");
-        assert_eq!(message(&FINE.replace("unitPrice\":0", "unitPrice\":\"0\"")), "items[0].unitPrice must be a number that is not negative");
-        assert_eq!(message(&FINE.replacen('{', r#"{"total":-0.01,"#, 1)), "total must be a number that is not negative");
+        assert_eq!(
+            message(r#"{"customer":{"id":"c"},"items":[]}"#),
+            "items must be a list of 1 to 500 lines"
+        );
+        assert_eq!(
+            message(&FINE.replace("quantity\":1", "quantity\":0.0")),
+            "items[0].quantity must be a number above zero"
+        );
+        assert_eq!(
+            message(&FINE.replace("quantity\":1", "quantity\":-1")),
+            "items[0].quantity must be a number above zero"
+        );
+        assert_eq!(
+            message(&FINE.replace("unitPrice\":0", "unitPrice\":\"0\"")),
+            "items[0].unitPrice must be a number that is not negative"
+        );
+        assert_eq!(
+            message(&FINE.replacen('{', r#"{"total":-0.01,"#, 1)),
+            "total must be a number that is not negative"
+        );
         assert!(message(&" ".repeat(MAX_BODY_BYTES + 1)).contains("262144 bytes"));
         let long = "é".repeat(MAX_SORT_BYTES / 2 + 1);
         assert_eq!(message(&FINE.replace("c-1", &long)), "customer.id must have at most 1024 bytes");

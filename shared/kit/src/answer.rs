@@ -45,7 +45,12 @@ enum Paging {
 /// # Errors
 ///
 /// 400 for parameters that the list does not take, and for values it cannot use.
-pub fn ask(list: &'static List, request: &Request, tenant: &str, settings: &Settings) -> Result<Asked, Error> {
+pub fn ask(
+    list: &'static List,
+    request: &Request,
+    tenant: &str,
+    settings: &Settings,
+) -> Result<Asked, Error> {
     let parameters = request.query()?;
     let paging: &[&str] = match list.answer() {
         Answer::Page => &["page", "limit"],
@@ -53,9 +58,8 @@ pub fn ask(list: &'static List, request: &Request, tenant: &str, settings: &Sett
         Answer::Cursor { reversible: false } => &["limit", "cursor"],
         Answer::All => &[],
     };
-    let value = |name: &str| {
-        parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    };
+    let value =
+        |name: &str| parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     if let Some(name) = PAGING.iter().find(|name| !paging.contains(name) && value(name).is_some()) {
         return Err(Error::rejected(
             Code::UnknownParameter,
@@ -251,9 +255,7 @@ async fn page_by_places(
 
 /// Whether an item belongs to the rows that `plan` reads.
 fn still_asked(plan: &Plan, item: &Item) -> bool {
-    let equals = |path: &str, value: &str| {
-        matches!(at_path(item, path), Some(AttributeValue::S(stored)) if stored == value)
-    };
+    let equals = |path: &str, value: &str| matches!(at_path(item, path), Some(AttributeValue::S(stored)) if stored == value);
     let (partition, value) = &plan.partition;
     equals(partition, value)
         && match &plan.sort {

@@ -70,6 +70,12 @@ impl App {
         Self { function: function.into(), settings, db, served: AtomicBool::new(false) }
     }
 
+    /// What it serves.
+    #[must_use]
+    pub fn function(&self) -> Function {
+        self.function
+    }
+
     /// Answers an event, whatever it is.
     pub async fn handle(&self, event: &str, invocation: &Invocation) -> Handled {
         let started = Instant::now();
@@ -159,7 +165,8 @@ pub fn run(function: impl Into<Function>) -> ExitCode {
     match start(function.into()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log(&serde_json::json!({"fault": "the function cannot start", "cause": chain(&error)}).to_string());
+            log(&serde_json::json!({"fault": "the function cannot start", "cause": chain(&error)})
+                .to_string());
             ExitCode::FAILURE
         }
     }

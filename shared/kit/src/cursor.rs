@@ -35,7 +35,10 @@ pub struct CursorKeys {
 
 impl std::fmt::Debug for CursorKeys {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("CursorKeys").field("previous", &self.previous.is_some()).finish_non_exhaustive()
+        formatter
+            .debug_struct("CursorKeys")
+            .field("previous", &self.previous.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -64,7 +67,8 @@ impl CursorKeys {
                 Some(AttributeValue::B(blob)) => (b'B', blob.as_ref()),
                 _ => return Err(Error::internal("sealing a cursor", "the key lacks an attribute")),
             };
-            let len = u16::try_from(bytes.len()).map_err(|error| Error::internal("sealing a cursor", error))?;
+            let len =
+                u16::try_from(bytes.len()).map_err(|error| Error::internal("sealing a cursor", error))?;
             sealed.push(tag);
             sealed.extend_from_slice(&len.to_be_bytes());
             sealed.extend_from_slice(bytes);

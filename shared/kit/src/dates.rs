@@ -65,7 +65,8 @@ pub fn first_instant_of_day(day: Date, zone: &TimeZone) -> Result<String, Error>
 ///
 /// A fault of ours where the day cannot be placed in the time zone.
 pub fn last_instant_of_day(day: Date, zone: &TimeZone) -> Result<String, Error> {
-    let next_day = day.checked_add(1.day()).map_err(|error| Error::internal("placing a day in time", error))?;
+    let next_day =
+        day.checked_add(1.day()).map_err(|error| Error::internal("placing a day in time", error))?;
     let last = start_of_day(next_day, zone)?
         .checked_sub(1.second())
         .map_err(|error| Error::internal("placing a day in time", error))?;
@@ -138,7 +139,9 @@ mod tests {
 
     #[test]
     fn only_a_full_calendar_day_is_a_day() {
-        for wrong in ["2026-02-30", "2026-2-1", "20260201", "2026-02-01T00:00:00Z", "", "9999-12-31", "-001-01-01"] {
+        for wrong in
+            ["2026-02-30", "2026-2-1", "20260201", "2026-02-01T00:00:00Z", "", "9999-12-31", "-001-01-01"]
+        {
             let error = parse_day("from", wrong).unwrap_err();
             assert_eq!(error.code(), Code::InvalidDate, "{wrong}");
             assert!(error.to_string().starts_with("from "), "{error}");

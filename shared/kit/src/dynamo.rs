@@ -60,12 +60,8 @@ const BACKOFF_CAP: Duration = Duration::from_secs(2);
 /// The error codes by which DynamoDB says that it takes no more for now.
 ///
 /// Source: Amazon DynamoDB developer guide, "Error handling: error messages and codes".
-const THROTTLING: &[&str] = &[
-    "ThrottlingException",
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "Throttling",
-];
+const THROTTLING: &[&str] =
+    &["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "Throttling"];
 
 /// The client, and the prefix of the tables it reads. Shared by all requests of a process.
 #[derive(Debug, Clone)]
@@ -84,9 +80,7 @@ impl Db {
     /// Makes the client for this endpoint.
     #[must_use]
     pub fn connect(endpoint: Endpoint, table_prefix: &str) -> Self {
-        let mut config = client_config()
-            .region(endpoint.region)
-            .credentials_provider(endpoint.credentials);
+        let mut config = client_config().region(endpoint.region).credentials_provider(endpoint.credentials);
         config.set_endpoint_url(endpoint.url);
         Self::new(Client::from_conf(config.build()), table_prefix)
     }
@@ -515,7 +509,8 @@ impl<'a> Session<'a> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::with_capacity(keys.len());
         let mut left: VecDeque<Item> = VecDeque::with_capacity(keys.len());
         for key in keys {
-            if let std::collections::hash_map::Entry::Vacant(place) = places.entry(key_bytes(&table.key, key)) {
+            if let std::collections::hash_map::Entry::Vacant(place) = places.entry(key_bytes(&table.key, key))
+            {
                 place.insert(left.len());
                 left.push_back(key.clone());
             }
@@ -526,7 +521,9 @@ impl<'a> Session<'a> {
             let chunk: Vec<Item> = left.drain(..left.len().min(MAX_BATCH_GET)).collect();
             let (items, unprocessed) = match self.batch_get_once(table, &chunk).await {
                 Ok(done) => done,
-                Err(error) => return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error }),
+                Err(error) => {
+                    return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error });
+                }
             };
             for item in items {
                 if let Some(place) = places.get(&key_bytes(&table.key, &item)) {
@@ -547,7 +544,11 @@ impl<'a> Session<'a> {
         Ok(found.into_values().collect())
     }
 
-    async fn batch_get_once(&mut self, table: &Table, keys: &[Item]) -> Result<(Vec<Item>, Vec<Item>), Error> {
+    async fn batch_get_once(
+        &mut self,
+        table: &Table,
+        keys: &[Item],
+    ) -> Result<(Vec<Item>, Vec<Item>), Error> {
         self.meter.calls += 1;
         let name = self.db.table_name(table);
         let asked = KeysAndAttributes::builder()
@@ -606,7 +607,9 @@ impl<'a> Session<'a> {
             let chunk: Vec<Write> = left.drain(..left.len().min(MAX_BATCH_WRITE)).collect();
             let unprocessed = match self.batch_write_once(table, &chunk).await {
                 Ok(unprocessed) => unprocessed,
-                Err(error) => return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error }),
+                Err(error) => {
+                    return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error });
+                }
             };
             if unprocessed.is_empty() {
                 tries = 0;
@@ -630,12 +633,12 @@ impl<'a> Session<'a> {
             .map(|write| {
                 let request = WriteRequest::builder();
                 Ok(match write {
-                    Write::Put(item) => {
-                        request.put_request(PutRequest::builder().set_item(Some(item.clone())).build()?).build()
-                    }
-                    Write::Delete(key) => {
-                        request.delete_request(DeleteRequest::builder().set_key(Some(key.clone())).build()?).build()
-                    }
+                    Write::Put(item) => request
+                        .put_request(PutRequest::builder().set_item(Some(item.clone())).build()?)
+                        .build(),
+                    Write::Delete(key) => request
+                        .delete_request(DeleteRequest::builder().set_key(Some(key.clone())).build()?)
+                        .build(),
                 })
             })
             .collect::<Result<Vec<_>, aws_sdk_dynamodb::error::BuildError>>()
@@ -652,7 +655,8 @@ impl<'a> Session<'a> {
         for capacity in out.consumed_capacity() {
             self.written(Some(capacity));
         }
-        let unprocessed = out.unprocessed_items.and_then(|mut tables| tables.remove(&name)).unwrap_or_default();
+        let unprocessed =
+            out.unprocessed_items.and_then(|mut tables| tables.remove(&name)).unwrap_or_default();
         Ok(unprocessed
             .into_iter()
             .filter_map(|request| match (request.put_request, request.delete_request) {

@@ -215,7 +215,10 @@ impl List {
 
     /// What is wrong with the declaration, if anything is.
     #[must_use]
-    #[allow(clippy::indexing_slicing, reason = "a constant function has no iterators, and the bounds are the loops' own")]
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "a constant function has no iterators, and the bounds are the loops' own"
+    )]
     pub const fn fault(&self) -> Option<&'static str> {
         if self.questions.is_empty() {
             return Some("a list needs a question");
@@ -296,7 +299,10 @@ impl Question {
     }
 
     /// Whether this question takes all parameters that `other` needs.
-    #[allow(clippy::indexing_slicing, reason = "a constant function has no iterators, and the bounds are the loops' own")]
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "a constant function has no iterators, and the bounds are the loops' own"
+    )]
     const fn covers(&self, other: &Self) -> bool {
         let (mine, theirs) = (self.required(), other.required());
         let mut at = 0;
@@ -321,7 +327,10 @@ impl Question {
         true
     }
 
-    #[allow(clippy::indexing_slicing, reason = "a constant function has no iterators, and the bounds are the loops' own")]
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "a constant function has no iterators, and the bounds are the loops' own"
+    )]
     const fn fault(&self, table: &Table, answer: Answer) -> Option<&'static str> {
         if let Read::Index(index) = self.read {
             let mut known = false;
@@ -394,7 +403,10 @@ const fn key_eq(a: &Key, b: &Key) -> bool {
         }
 }
 
-#[allow(clippy::indexing_slicing, reason = "a constant function has no iterators, and the bounds are the loop's own")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a constant function has no iterators, and the bounds are the loop's own"
+)]
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
@@ -406,7 +418,10 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-#[allow(clippy::indexing_slicing, reason = "a constant function has no iterators, and the bounds are the loop's own")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a constant function has no iterators, and the bounds are the loop's own"
+)]
 const fn str_eq(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
@@ -508,7 +523,10 @@ mod tests {
             ("two questions have the same name", fault(&[FINE, FINE], Answer::Page)),
             (
                 "two questions are asked by the same parameters",
-                fault(&[FINE, Question { name: "period", sort: Sort::Days(Days::Dates), ..FINE }], Answer::Page),
+                fault(
+                    &[FINE, Question { name: "period", sort: Sort::Days(Days::Dates), ..FINE }],
+                    Answer::Page,
+                ),
             ),
             (
                 "two questions are asked by the same parameters",

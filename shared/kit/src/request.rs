@@ -138,7 +138,8 @@ impl Request {
             self.authorizer.get("claims"),
             Some(&self.authorizer),
         ];
-        let claimed = claims.into_iter().flatten().find_map(|claims| claims.get(claim)).filter(|v| !v.is_null());
+        let claimed =
+            claims.into_iter().flatten().find_map(|claims| claims.get(claim)).filter(|v| !v.is_null());
         #[cfg(debug_assertions)]
         let stand_in = self.header("x-local-tenant").map(|tenant| Value::String(tenant.to_owned()));
         #[cfg(debug_assertions)]
@@ -254,7 +255,9 @@ fn parse_query(raw: &str) -> Result<Vec<(String, String)>, Error> {
             bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
         });
         if !whole_escapes {
-            return Err(refused("the query string holds a \"%\" that is not followed by two hexadecimal digits"));
+            return Err(refused(
+                "the query string holds a \"%\" that is not followed by two hexadecimal digits",
+            ));
         }
         percent_decode_str(&text.replace('+', " "))
             .decode_utf8()
@@ -290,10 +293,10 @@ mod tests {
 
     #[test]
     fn a_query_is_decoded_once() {
-        assert_eq!(parse("name=Silva%2C%20Ana&x=a%2523"), [
-            ("name".to_owned(), "Silva, Ana".to_owned()),
-            ("x".to_owned(), "a%23".to_owned()),
-        ]);
+        assert_eq!(
+            parse("name=Silva%2C%20Ana&x=a%2523"),
+            [("name".to_owned(), "Silva, Ana".to_owned()), ("x".to_owned(), "a%23".to_owned()),]
+        );
         assert_eq!(parse("a=1+2&b"), [("a".to_owned(), "1 2".to_owned()), ("b".to_owned(), String::new())]);
         assert_eq!(parse(""), []);
     }

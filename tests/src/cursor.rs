@@ -1,0 +1,178 @@
+//! The cursor matrix: every cursor at every list, tenant, question and order but its own is refused, and
+//! nothing is read.
+
+use serde_json::json;
+
+use crate::declared::{VISIT, VISITS};
+use crate::event::{Event, get};
+use crate::registry;
+use crate::world::{CURSOR_KEY, World, send};
+
+/// One way to ask a list: the list, and its event without cursor.
+struct Place {
+    list: &'static kit::list::List,
+    event: Event,
+    what: String,
+}
+
+/// Every list by cursor, question, tenant, parameter value and order.
+fn places() -> Vec<Place> {
+    let mut places = Vec::new();
+    for list in registry::cursor_lists() {
+        for question in list.questions() {
+            let required: Vec<&str> = question.required().into_iter().flatten().collect();
+            let values: &[&str] = if required.is_empty() { &["-"] } else { &["r1", "r2"] };
+            let periods: &[Option<(&str, &str)>] = if question.optional().is_empty() {
+                &[None]
+            } else {
+                &[None, Some(("from", "2026-03-01")), Some(("to", "2026-03-09"))]
+            };
+            let orders: &[Option<&str>] = match list.answer() {
+                kit::list::Answer::Cursor { reversible: true } => &[None, Some("desc")],
+                _ => &[None],
+            };
+            for tenant in ["acme", "beta"] {
+                for value in values {
+                    for period in periods {
+                        for order in orders {
+                            let mut event = get(list.path(), tenant).with("limit", 1);
+                            for name in &required {
+                                event = event.with(name, value);
+                            }
+                            if let Some((name, day)) = period {
+                                event = event.with(name, day);
+                            }
+                            if let Some(order) = order {
+                                event = event.with("order", order);
+                            }
+                            let what = format!(
+                                "{} {} {tenant} {value} {period:?} {order:?}",
+                                list.name(),
+                                question.name
+                            );
+                            places.push(Place { list, event, what });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    places
+}
+
+fn world() -> World {
+    let world = World::with_tables(&[VISIT]);
+    for tenant in ["acme", "beta"] {
+        for room in ["r1", "r2"] {
+            for number in 0..3 {
+                world.put(
+                    "Visit",
+                    json!({
+                        "tenant": {"S": tenant},
+                        "id": {"S": format!("{room}-{number}")},
+                        "day": {"S": "2026-03-05"},
+                        "roomLookupKey": {"S": format!("{tenant}#{room}")},
+                        "detail": {"M": {"kind": {"S": room}}},
+                    }),
+                );
+            }
+        }
+    }
+    world
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_where_it_was_made_and_nowhere_else() {
+    let world = world();
+    let places = places();
+    let mut cursors = Vec::new();
+    for place in &places {
+        let answer = send(&world.declared(place.list), &place.event).await;
+        assert_eq!(answer.status, 200, "{}: {}", place.what, answer.body);
+        cursors.push(answer.cursor().unwrap_or_else(|| panic!("no cursor: {}", place.what)));
+    }
+    world.calls();
+    let mut refused = 0;
+    for (made, cursor) in cursors.iter().enumerate() {
+        for (used, place) in places.iter().enumerate() {
+            let app = world.declared(place.list);
+            let answer = send(&app, &place.event.clone().with("cursor", cursor)).await;
+            if made == used {
+                assert_eq!(answer.status, 200, "{}", place.what);
+                world.calls();
+            } else {
+                let context = format!("made for {}, used for {}", places[made].what, place.what);
+                assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_cursor"), "{context}");
+                refused += 1;
+            }
+        }
+        assert!(world.calls().is_empty(), "a refused cursor reads nothing");
+    }
+    assert_eq!(refused, places.len() * (places.len() - 1));
+}
+
+#[tokio::test]
+async fn a_changed_cut_or_endless_cursor_is_refused() {
+    let world = world();
+    let app = world.declared(&VISITS);
+    let event = get("/visits", "acme").with("limit", 1);
+    let cursor = send(&app, &event).await.cursor().unwrap();
+    world.calls();
+    let mut wrong = vec![
+        String::new(),
+        "x".to_owned(),
+        "=".repeat(20),
+        cursor[..cursor.len() - 4].to_owned(),
+        cursor[4..].to_owned(),
+        format!("{cursor}AAAA"),
+        "A".repeat(100_000),
+        "não é um cursor".to_owned(),
+    ];
+    for at in 0..cursor.len() {
+        let replacement = if cursor.as_bytes()[at] == b'A' { "B" } else { "A" };
+        wrong.push(format!("{}{replacement}{}", &cursor[..at], &cursor[at + 1..]));
+    }
+    for cursor in wrong {
+        let answer = send(&app, &event.clone().with("cursor", &cursor)).await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_cursor"), "{cursor}");
+    }
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn cursors_survive_one_rotation_of_the_key() {
+    let world = world();
+    let event = get("/visits", "acme").with("limit", 1);
+    let old = send(&world.declared(&VISITS), &event).await.cursor().unwrap();
+    let next = "the next cursor key of the tests, also long";
+    let after = "the key after that, which is long enough too";
+    let rotated = world.declared_with(&VISITS, &[("CURSOR_KEY", next), ("CURSOR_KEY_PREVIOUS", CURSOR_KEY)]);
+    let answer = send(&rotated, &event.clone().with("cursor", &old)).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let twice = world.declared_with(&VISITS, &[("CURSOR_KEY", after), ("CURSOR_KEY_PREVIOUS", next)]);
+    assert_eq!(send(&twice, &event.clone().with("cursor", &old)).await.code(), "invalid_cursor");
+    let fresh = answer.cursor().unwrap();
+    assert_eq!(send(&twice, &event.clone().with("cursor", &fresh)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_cursor_is_short_and_goes_into_a_url() {
+    let world = World::with_tables(&[VISIT]);
+    let (tenant, room) = ("t".repeat(128), "r".repeat(128));
+    for number in 0..3 {
+        world.put(
+            "Visit",
+            json!({
+                "tenant": {"S": tenant},
+                "id": {"S": format!("{number}{}", "i".repeat(127))},
+                "day": {"S": "d".repeat(128)},
+                "roomLookupKey": {"S": format!("{tenant}#{room}")},
+            }),
+        );
+    }
+    let event = get("/visits", &tenant).with("roomId", &room).with("limit", 1);
+    let cursor = send(&world.declared(&VISITS), &event).await.cursor().unwrap();
+    assert!(cursor.len() <= 512, "{}", cursor.len());
+    assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
+    assert!(!cursor.contains(&"i".repeat(20)), "what it carries cannot be read");
+}

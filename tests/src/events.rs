@@ -1,0 +1,275 @@
+//! The events in events/, events that are none of ours, and the two kinds of API.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::event::get;
+use crate::registry;
+use crate::world::{World, root, send_raw};
+
+/// Every event file, by function.
+pub fn files() -> BTreeMap<String, Vec<(PathBuf, Value)>> {
+    let mut files = BTreeMap::new();
+    for folder in std::fs::read_dir(root().join("events")).unwrap() {
+        let folder = folder.unwrap();
+        let events = std::fs::read_dir(folder.path()).unwrap().map(|file| {
+            let path = file.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let event =
+                serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (path, event)
+        });
+        files.insert(folder.file_name().into_string().unwrap(), events.collect());
+    }
+    files
+}
+
+/// The parameters of a raw query string, decoded as the standard says.
+fn decoded(raw: &str) -> BTreeMap<String, String> {
+    let decode = |text: &str| {
+        let plain = text.replace('+', " ");
+        let mut bytes = Vec::new();
+        let mut rest = plain.as_bytes();
+        while let Some((byte, after)) = rest.split_first() {
+            rest = after;
+            match byte {
+                b'%' => {
+                    let hex = std::str::from_utf8(&after[..2]).unwrap();
+                    bytes.push(u8::from_str_radix(hex, 16).unwrap());
+                    rest = &after[2..];
+                }
+                _ => bytes.push(*byte),
+            }
+        }
+        String::from_utf8(bytes).unwrap()
+    };
+    raw.split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap();
+            (decode(name), decode(value))
+        })
+        .collect()
+}
+
+#[test]
+fn every_event_agrees_with_itself() {
+    for (function, events) in files() {
+        for (path, event) in events {
+            let at = path.display();
+            let http = event["requestContext"]["http"].is_object();
+            // A REST API gives no version; an HTTP API set to payload 1.0 does.
+            assert_eq!(event.get("version"), http.then_some(&json!("2.0")), "{at}");
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_eq!(name.starts_with("http-"), http, "{at}: the name says which kind of API it is from");
+            let map = |value: &Value| -> BTreeMap<String, String> {
+                let pairs = value.as_object().into_iter().flatten();
+                pairs
+                    .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
+                    .collect()
+            };
+            let single = map(&event["queryStringParameters"]);
+            let (method, path) = if http {
+                assert_eq!(decoded(event["rawQueryString"].as_str().unwrap()), single, "{at}");
+                assert_eq!(event["routeKey"], event["requestContext"]["routeKey"], "{at}");
+                let context = &event["requestContext"]["http"];
+                assert_eq!(context["path"], event["rawPath"], "{at}");
+                let route =
+                    format!("{} {}", context["method"].as_str().unwrap(), event["rawPath"].as_str().unwrap());
+                assert_eq!(event["routeKey"], route, "{at}");
+                (&context["method"], &event["rawPath"])
+            } else {
+                let several = event["multiValueQueryStringParameters"].as_object();
+                let last: BTreeMap<String, String> = several
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, values)| (name.clone(), values[0].as_str().unwrap().to_owned()))
+                    .collect();
+                assert_eq!(last, single, "{at}");
+                assert_eq!(event["requestContext"]["httpMethod"], event["httpMethod"], "{at}");
+                (&event["httpMethod"], &event["path"])
+            };
+            let served = registry::all().into_iter().find(|served| served.name() == function).unwrap();
+            let (served_method, served_path) = served.route();
+            assert_eq!(method, served_method.as_str(), "{at}");
+            assert_eq!(path, served_path, "{at}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_event_is_answered_with_sample_data() {
+    let world = World::new();
+    local::sample::load(&world.database, "").unwrap();
+    for (function, events) in files() {
+        let served = registry::all().into_iter().find(|served| served.name() == function).unwrap();
+        let app = world.deployed(served);
+        for (path, event) in events {
+            let answer = send_raw(&app, &event.to_string()).await;
+            assert!(matches!(answer.status, 200 | 201), "{}: {}", path.display(), answer.body);
+            if answer.status == 200 {
+                let body = answer.json();
+                assert_ne!(body["items"].as_array().map(Vec::len), Some(0), "{}: no items", path.display());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn both_kinds_of_api_get_the_same_answer() {
+    let world = World::new();
+    local::sample::load(&world.database, "").unwrap();
+    let app = world.deployed(&orders::LIST);
+    for event in [
+        get("/orders", "acme").with("limit", 3).with("page", 2),
+        get("/orders", "acme").with("status", "PAID"),
+        get("/orders", "acme").with("limit", 0),
+        get("/orders", "acme").claims(None),
+    ] {
+        let http = send_raw(&app, &event.http().to_string()).await;
+        let rest = send_raw(&app, &event.rest().to_string()).await;
+        assert_eq!((http.status, http.body, http.headers), (rest.status, rest.body, rest.headers));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_answered_all_the_same() {
+    let world = World::new();
+    let sqs = json!({"Records": [{"messageId": "1", "body": "x", "eventSource": "aws:sqs"}]});
+    for function in registry::all() {
+        let app = world.deployed(function);
+        for event in [
+            "{}".to_owned(),
+            "[]".to_owned(),
+            "null".to_owned(),
+            "1".to_owned(),
+            "\"x\"".to_owned(),
+            "not json".to_owned(),
+            String::new(),
+            sqs.to_string(),
+            json!({"version": "2.0", "requestContext": {"http": null}}).to_string(),
+            json!({"requestContext": {"http": {"method": 1}}, "rawPath": "/x"}).to_string(),
+            json!({"requestContext": [], "httpMethod": {}, "path": []}).to_string(),
+        ] {
+            let answer = send_raw(&app, &event).await;
+            assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_event"), "{event}");
+            assert_eq!(answer.json()["requestId"], "invocation");
+        }
+        // A REST event with every map null.
+        let (method, path) = function.route();
+        let event = json!({
+            "resource": path, "path": path, "httpMethod": method.as_str(), "headers": null,
+            "multiValueHeaders": null, "queryStringParameters": null, "multiValueQueryStringParameters": null,
+            "pathParameters": null, "stageVariables": null, "requestContext": null, "body": null,
+            "isBase64Encoded": false,
+        });
+        assert_eq!(send_raw(&app, &event.to_string()).await.status, 401);
+    }
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_query_string_that_is_none_is_400_and_the_next_request_is_answered() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    for raw in
+        ["status=a b", "status=<", "status=%", "status=%4", "status=%zz", "status=%ff", "status=\u{e9}"]
+    {
+        let mut event = get("/orders", "acme").http();
+        event["rawQueryString"] = json!(raw);
+        let answer = send_raw(&app, &event.to_string()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_query_string"), "{raw}");
+    }
+    assert!(world.calls().is_empty());
+    assert_eq!(send_raw(&app, &get("/orders", "acme").http().to_string()).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_query_is_read_from_the_raw_string_alone() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    let mut event = get("/orders", "acme").http();
+    event["rawQueryString"] = json!("");
+    event["queryStringParameters"] = json!({"status": "PAID"});
+    assert_eq!(send_raw(&app, &event.to_string()).await.status, 200);
+    assert_eq!(world.calls()[0].key_condition(), "tenant = acme");
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_the_base64_it_says_it_is_is_400() {
+    let world = World::new();
+    let app = world.deployed(&order_create::OPERATION);
+    let mut event = crate::event::post("/orders", "acme", &json!({})).http();
+    event["isBase64Encoded"] = json!(true);
+    for body in ["%%%", "{\"a\":1}", "/w=="] {
+        event["body"] = json!(body);
+        let answer = send_raw(&app, &event.to_string()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_body"), "{body}");
+    }
+    event["body"] = json!(
+        "eyJjdXN0b21lciI6eyJpZCI6ImMifSwiaXRlbXMiOlt7InByb2R1Y3RJZCI6InAiLCJxdWFudGl0eSI6MSwidW5pdFByaWNlIjoxfV19"
+    );
+    assert_eq!(send_raw(&app, &event.to_string()).await.status, 201);
+}
+
+#[tokio::test]
+async fn other_methods_are_405_and_say_which_is_served() {
+    let world = World::new();
+    for list in registry::lists() {
+        let app = world.deployed(list);
+        for method in ["HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get"] {
+            let event = get(list.path(), "acme").method(method);
+            for event in [event.http(), event.rest()] {
+                let answer = send_raw(&app, &event.to_string()).await;
+                assert_eq!((answer.status, answer.code().as_str()), (405, "method_not_allowed"), "{method}");
+                assert_eq!(answer.headers.get("allow").map(String::as_str), Some("GET"));
+            }
+        }
+    }
+    let answer =
+        send_raw(&world.deployed(&order_create::OPERATION), &get("/orders", "acme").http().to_string()).await;
+    assert_eq!((answer.status, answer.headers.get("allow").map(String::as_str)), (405, Some("POST")));
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_stage_is_not_part_of_the_path_and_other_paths_are_not_taken_in() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    for (path, status) in [
+        ("/orders", 200),
+        ("/orders/", 200),
+        ("/prod/orders", 200),
+        ("/api/v1/orders", 200),
+        ("/orders/summary", 404),
+        ("/orders/aggregate", 404),
+        ("/prod/orders/summary", 404),
+        ("/", 404),
+        ("/xorders", 404),
+    ] {
+        let event = get(path, "acme");
+        for event in [event.http(), event.rest()] {
+            let answer = send_raw(&app, &event.to_string()).await;
+            assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_not_kept_on_the_way_and_an_error_carries_the_request_s_id() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    let answer = send_raw(&app, &get("/orders", "acme").http().to_string()).await;
+    assert_eq!(answer.headers.get("content-type").map(String::as_str), Some("application/json"));
+    assert_eq!(answer.headers.get("cache-control").map(String::as_str), Some("no-store"));
+    let answer = send_raw(&app, &get("/orders", "acme").with("limit", 0).http().to_string()).await;
+    assert_eq!(
+        answer.json(),
+        json!({
+            "error": {"code": "limit_out_of_range", "message": "limit must be between 1 and 100"},
+            "requestId": "gateway-request",
+        })
+    );
+}

@@ -1,0 +1,26 @@
+//! Every function there is. The coverage test fails where a folder in functions/ is missing here.
+
+use kit::function::Function;
+use kit::list::{Answer, List};
+
+/// Every function, by name.
+pub fn all() -> Vec<Function> {
+    vec![Function::from(&cart::LIST), Function::from(&order_create::OPERATION), Function::from(&orders::LIST)]
+}
+
+/// Every list that is deployed.
+pub fn lists() -> Vec<&'static List> {
+    all()
+        .into_iter()
+        .filter_map(|function| match function {
+            Function::List(list) => Some(list),
+            Function::Operation(_) => None,
+        })
+        .collect()
+}
+
+/// Every list that answers cursors: those deployed and those declared for the tests.
+pub fn cursor_lists() -> Vec<&'static List> {
+    let declared = crate::declared::LISTS.iter().copied();
+    declared.chain(lists()).filter(|list| matches!(list.answer(), Answer::Cursor { .. })).collect()
+}

@@ -1,0 +1,415 @@
+//! The stage of a test: the embedded DynamoDB behind the SDK's own connector. No port is opened.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use dynoxide::Database;
+use dynoxide::errors::DynoxideError;
+use kit::app::{App, Invocation};
+use kit::config;
+use kit::dynamo::Db;
+use kit::function::Function;
+use kit::item::Item;
+use kit::key::{Key, Table};
+use local::template::{Grant, Template};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::event::Event;
+
+/// The key that cursors are sealed with in tests.
+pub const CURSOR_KEY: &str = "the cursor key of the tests, long enough";
+
+/// The project's template.
+pub fn template_text() -> String {
+    std::fs::read_to_string(root().join("template.yaml")).unwrap()
+}
+
+/// The project's folder.
+pub fn root() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// A database and what was asked of it.
+#[derive(Clone)]
+pub struct World {
+    pub database: Database,
+    pub dynamo: Dynamo,
+}
+
+/// One call as it left the SDK, and what came back.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub operation: String,
+    pub body: Value,
+    pub reply: Value,
+}
+
+impl Call {
+    /// The value of a placeholder's attribute name.
+    pub fn name(&self, placeholder: &str) -> &str {
+        self.body["ExpressionAttributeNames"][placeholder].as_str().unwrap_or_default()
+    }
+
+    /// The key condition, with names and values in place of placeholders.
+    pub fn key_condition(&self) -> String {
+        let expression = self.body["KeyConditionExpression"].as_str().unwrap_or_default();
+        expression
+            .split(' ')
+            .map(|word| {
+                if word.starts_with('#') {
+                    self.name(word).to_owned()
+                } else if word.starts_with(':') {
+                    self.body["ExpressionAttributeValues"][word]["S"].as_str().unwrap_or_default().to_owned()
+                } else {
+                    word.to_owned()
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    pub fn index(&self) -> Option<&str> {
+        self.body["IndexName"].as_str()
+    }
+}
+
+/// What happens to the next call instead of reaching the database.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// This answer comes.
+    Reply(u16, Value),
+    /// No answer ever comes.
+    Hang,
+    /// The connection breaks.
+    Reset,
+    /// The call goes through.
+    Pass,
+    /// The call goes through, but its answer is lost.
+    LoseReply,
+}
+
+/// The emulator as the SDK's HTTP client.
+#[derive(Clone)]
+pub struct Dynamo {
+    database: Database,
+    calls: Arc<Mutex<Vec<Call>>>,
+    faults: Arc<Mutex<VecDeque<Fault>>>,
+    /// What may be done; everything where there is nothing.
+    grants: Option<Vec<Grant>>,
+}
+
+impl World {
+    /// The tables of template.yaml, empty.
+    pub fn new() -> Self {
+        let template = Template::parse(&template_text()).unwrap();
+        Self::of(local::database::open(&template).unwrap())
+    }
+
+    /// These tables, empty.
+    pub fn with_tables(tables: &[Table]) -> Self {
+        let database = Database::memory().unwrap();
+        for table in tables {
+            database.create_table(serde_json::from_value(create_request(table)).unwrap()).unwrap();
+        }
+        Self::of(database)
+    }
+
+    fn of(database: Database) -> Self {
+        let dynamo = Dynamo {
+            database: database.clone(),
+            calls: Arc::default(),
+            faults: Arc::default(),
+            grants: None,
+        };
+        Self { database, dynamo }
+    }
+
+    /// A function that is deployed, with no more rights than the template grants it.
+    pub fn deployed(&self, function: impl Into<Function>) -> App {
+        let function = function.into();
+        let template = Template::parse(&template_text()).unwrap();
+        let deployed = template.functions().unwrap();
+        let deployed = deployed.iter().find(|deployed| deployed.folder == function.name()).unwrap();
+        let dynamo = Dynamo { grants: Some(deployed.grants.clone()), ..self.dynamo.clone() };
+        app(function, dynamo, &[("CURSOR_KEY", CURSOR_KEY)])
+    }
+
+    /// A function that is declared for tests only.
+    pub fn declared(&self, function: impl Into<Function>) -> App {
+        self.declared_with(function, &[("CURSOR_KEY", CURSOR_KEY)])
+    }
+
+    /// The same with these settings.
+    pub fn declared_with(&self, function: impl Into<Function>, settings: &[(&str, &str)]) -> App {
+        app(function.into(), self.dynamo.clone(), settings)
+    }
+
+    /// The database as the kit uses it.
+    pub fn db(&self) -> Db {
+        Db::new(client(self.dynamo.clone()), "")
+    }
+
+    /// Puts an item, past all checks.
+    pub fn put(&self, table: &str, item: Value) {
+        let request = json!({"TableName": table, "Item": item});
+        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    /// Puts many items, past all checks.
+    pub fn put_all(&self, table: &str, items: impl IntoIterator<Item = Value>) {
+        let items: Vec<_> = items.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect();
+        self.database.import_items(table, items, dynoxide::ImportOptions::default()).unwrap();
+    }
+
+    /// Deletes an item.
+    pub fn delete(&self, table: &str, key: Value) {
+        let request = json!({"TableName": table, "Key": key});
+        self.database.delete_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    /// What was asked of the database since the last time, and what came back.
+    pub fn calls(&self) -> Vec<Call> {
+        std::mem::take(&mut self.dynamo.calls.lock().unwrap())
+    }
+
+    /// What is to happen to the next calls.
+    pub fn script(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.dynamo.faults.lock().unwrap().extend(faults);
+    }
+}
+
+fn app(function: Function, dynamo: Dynamo, settings: &[(&str, &str)]) -> App {
+    let value =
+        |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    App::new(function, config::settings(function, value).unwrap(), Db::new(client(dynamo), ""))
+}
+
+fn client(dynamo: Dynamo) -> Client {
+    let config = kit::dynamo::client_config()
+        .region(Region::from_static("sa-east-1"))
+        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+        .http_client(dynamo)
+        .build();
+    Client::from_conf(config)
+}
+
+/// What came of an event.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: std::collections::BTreeMap<&'static str, String>,
+    pub body: String,
+    pub is_base64: bool,
+    pub log: Value,
+    /// The bytes that Lambda would be handed.
+    pub bytes: usize,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    pub fn code(&self) -> String {
+        self.json()["error"]["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub fn message(&self) -> String {
+        self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub fn ids(&self) -> Vec<String> {
+        let body = self.json();
+        let items = body["items"].as_array().unwrap_or_else(|| panic!("no items: {}", self.body));
+        items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.json()["total"].as_u64().unwrap_or_else(|| panic!("no total: {}", self.body))
+    }
+
+    pub fn cursor(&self) -> Option<String> {
+        self.json()["nextCursor"].as_str().map(str::to_owned)
+    }
+
+    pub fn read_units(&self) -> f64 {
+        self.log["ReadUnits"].as_f64().unwrap()
+    }
+}
+
+/// Sends an event to a function, with ten seconds left.
+pub async fn send(app: &App, event: &Event) -> Answer {
+    send_raw(app, &event.http().to_string()).await
+}
+
+/// The same for any text.
+pub async fn send_raw(app: &App, event: &str) -> Answer {
+    send_within(app, event, Duration::from_secs(10)).await
+}
+
+/// The same with this much time left.
+pub async fn send_within(app: &App, event: &str, time_left: Duration) -> Answer {
+    let invocation = Invocation { id: "invocation".to_owned(), time_left };
+    let handled = app.handle(event, &invocation).await;
+    Answer {
+        bytes: serde_json::to_vec(&handled.response).unwrap().len(),
+        status: handled.response.status_code,
+        headers: handled.response.headers,
+        body: handled.response.body,
+        is_base64: handled.response.is_base64_encoded,
+        log: serde_json::from_str(&handled.log).unwrap(),
+    }
+}
+
+/// `CreateTable` for a table declared in code.
+fn create_request(table: &Table) -> Value {
+    let key_schema = |key: &Key| -> Vec<Value> {
+        let roles = ["HASH", "RANGE"].into_iter();
+        let named = key.attributes().zip(roles);
+        named.map(|(attribute, role)| json!({"AttributeName": attribute.name, "KeyType": role})).collect()
+    };
+    let attributes: Vec<Value> = table
+        .key_bounds()
+        .into_iter()
+        .map(|(attribute, _)| {
+            json!({"AttributeName": attribute.name, "AttributeType": attribute.scalar.as_str()})
+        })
+        .collect();
+    let indexes: Vec<Value> = table
+        .indexes
+        .iter()
+        .map(|index| {
+            json!({
+                "IndexName": index.name,
+                "KeySchema": key_schema(&index.key),
+                "Projection": {"ProjectionType": "ALL"},
+            })
+        })
+        .collect();
+    let mut request = json!({
+        "TableName": table.name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": attributes,
+        "KeySchema": key_schema(&table.key),
+    });
+    if !indexes.is_empty() {
+        request["GlobalSecondaryIndexes"] = json!(indexes);
+    }
+    request
+}
+
+/// A key or an item of text attributes.
+pub fn texts(fields: &[(&str, &str)]) -> Item {
+    fields
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), kit::item::AttributeValue::S((*value).to_owned())))
+        .collect()
+}
+
+impl std::fmt::Debug for Dynamo {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Dynamo")
+    }
+}
+
+impl HttpClient for Dynamo {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for Dynamo {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target").unwrap_or_default().to_owned();
+        let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+        let body: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap();
+        let fault = self.faults.lock().unwrap().pop_front().unwrap_or(Fault::Pass);
+        let (status, reply) = match &fault {
+            Fault::Reply(status, reply) => (*status, reply.clone()),
+            Fault::Hang | Fault::Reset => (0, Value::Null),
+            Fault::Pass | Fault::LoseReply => self.answer(&operation, &body),
+        };
+        self.calls.lock().unwrap().push(Call { operation, body, reply: reply.clone() });
+        HttpConnectorFuture::new(async move {
+            match fault {
+                Fault::Hang => std::future::pending().await,
+                Fault::Reset | Fault::LoseReply => {
+                    Err(ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()))
+                }
+                Fault::Reply(..) | Fault::Pass => {
+                    let body = SdkBody::from(reply.to_string());
+                    Ok(HttpResponse::new(status.try_into().unwrap(), body))
+                }
+            }
+        })
+    }
+}
+
+impl Dynamo {
+    /// Forgets what was to happen.
+    pub fn clear_script(&self) {
+        self.faults.lock().unwrap().clear();
+    }
+
+    fn answer(&self, operation: &str, body: &Value) -> (u16, Value) {
+        if let Some(refused) = self.refused(operation, body) {
+            return (400, refused);
+        }
+        let database = &self.database;
+        let answered = match operation {
+            "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
+            "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
+            "DeleteItem" => run(body, |request| database.delete_item(request)),
+            "GetItem" => run(body, |request| database.get_item(request)),
+            "PutItem" => run(body, |request| database.put_item(request)),
+            "Query" => run(body, |request| database.query(request)),
+            "Scan" => run(body, |request| database.scan(request)),
+            "UpdateItem" => run(body, |request| database.update_item(request)),
+            other => panic!("the emulator is not asked for {other}"),
+        };
+        answered
+            .unwrap_or_else(|error| (error.status_code(), serde_json::from_str(&error.to_json()).unwrap()))
+    }
+
+    /// What AWS says where the function's role does not allow a call.
+    fn refused(&self, operation: &str, body: &Value) -> Option<Value> {
+        let grants = self.grants.as_ref()?;
+        let action = format!("dynamodb:{operation}");
+        let tables: Vec<String> = match body["RequestItems"].as_object() {
+            Some(tables) => tables.keys().cloned().collect(),
+            None => vec![body["TableName"].as_str().unwrap_or_default().to_owned()],
+        };
+        let denied = tables.iter().find(|table| {
+            let resource = match body["IndexName"].as_str() {
+                Some(index) => format!("{table}/index/{index}"),
+                None => (*table).clone(),
+            };
+            !grants.iter().any(|grant| grant.action == action && grant.resource == resource)
+        })?;
+        Some(json!({
+            "__type": "com.amazon.coral.service#AccessDeniedException",
+            "Message": format!("not authorized to perform: {action} on {denied}"),
+        }))
+    }
+}
+
+fn run<Request: DeserializeOwned, Response: Serialize>(
+    body: &Value,
+    call: impl FnOnce(Request) -> dynoxide::Result<Response>,
+) -> Result<(u16, Value), DynoxideError> {
+    let request = serde_json::from_value(body.clone())
+        .map_err(|error| DynoxideError::ValidationException(error.to_string()))?;
+    Ok((200, serde_json::to_value(call(request)?).unwrap()))
+}
