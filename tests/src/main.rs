@@ -4,6 +4,14 @@
 //! and no more rights than the template grants. Modules named after functions hold what is particular to
 //! one; the others hold rules over all of them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails, and says where"
+)]
+
 mod declared;
 mod event;
 mod registry;
