@@ -9,7 +9,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot go on fails, and says where"
+    clippy::needless_pass_by_value,
+    reason = "a test that cannot go on fails, and says where; values are written where they are used"
 )]
 
 mod declared;
