@@ -31,9 +31,12 @@ fn needed(function: Function) -> BTreeSet<(String, String)> {
                     need("BatchGetItem", table.to_owned());
                 }
             }
+            if list.item_path().is_some() {
+                need("GetItem", table.to_owned());
+            }
         }
         Function::Operation(operation) => {
-            for access in operation.access {
+            for access in operation.routes.iter().flat_map(|route| route.access) {
                 match access {
                     Access::Get(table) => need("GetItem", table.name.to_owned()),
                     Access::Put(table) => need("PutItem", table.name.to_owned()),
@@ -84,10 +87,10 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
         if function.id != format!("{camel}Function") {
             found.push(format!("{name}: its resource is called {}", function.id));
         }
-        let (method, path) = declaration.route();
-        let routes: Vec<(&str, &str)> =
+        let routes: BTreeSet<(&str, &str)> =
             function.routes.iter().map(|route| (route.method.as_str(), route.path.as_str())).collect();
-        if routes != [(method.as_str(), path)] {
+        let declared = declaration.routes();
+        if routes != declared.iter().map(|(method, path)| (method.as_str(), *path)).collect() {
             found.push(format!("{name}: it is served at {routes:?}"));
         }
         if !function.other_policies.is_empty() {
@@ -248,8 +251,8 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
             caught: "SalesOrder: its attributes are",
         },
         Mutant {
-            from: "            - { AttributeName: createdAt, KeyType: RANGE }\n          Projection: { ProjectionType: ALL }",
-            to: "            - { AttributeName: createdAt, KeyType: RANGE }\n          Projection: { ProjectionType: KEYS_ONLY }",
+            from: "tenant-createdAt-index\n          KeySchema:\n            - { AttributeName: tenant, KeyType: HASH }\n            - { AttributeName: createdAt, KeyType: RANGE }\n          Projection: { ProjectionType: ALL }",
+            to: "tenant-createdAt-index\n          KeySchema:\n            - { AttributeName: tenant, KeyType: HASH }\n            - { AttributeName: createdAt, KeyType: RANGE }\n          Projection: { ProjectionType: KEYS_ONLY }",
             caught: "SalesOrder: its indexes are",
         },
         Mutant {
@@ -278,8 +281,8 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
             caught: "cart: it has a policy that is not written out",
         },
         Mutant {
-            from: "Action: [dynamodb:PutItem]",
-            to: "Action: [dynamodb:DeleteItem]",
+            from: "Action: [dynamodb:PutItem]\n              Resource: [!GetAtt SalesOrder.Arn]",
+            to: "Action: [dynamodb:DeleteItem]\n              Resource: [!GetAtt SalesOrder.Arn]",
             caught: "order-create: it may not dynamodb:PutItem on SalesOrder",
         },
         Mutant {

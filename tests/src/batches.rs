@@ -198,7 +198,7 @@ async fn a_write_with_a_condition_says_what_is_stored() {
         session.update(&TABLE, key(1), &change, &[Check::Present("id")], Returning::Item).await.unwrap();
     assert_eq!((&changed["status"], &changed["total"]), (&text("PAID"), &AttributeValue::N("2".to_owned())));
     let other = [Check::Equals("status", text("OPEN"))];
-    assert_eq!(session.delete(&TABLE, key(1), &other).await.unwrap_err().code(), Code::AlreadyExists);
+    assert_eq!(session.delete(&TABLE, key(1), &other).await.unwrap_err().code(), Code::PreconditionFailed);
     let same = [Check::Equals("status", text("PAID"))];
     session.delete(&TABLE, key(1), &same).await.unwrap();
     assert!(session.get(&TABLE, key(1), true).await.unwrap().is_none());

@@ -163,9 +163,11 @@ async fn every_binary_answers_its_events_through_a_runtime_api() {
         for (path, event) in files {
             let answer = running.invoke(&event.to_string()).await;
             let status = answer["statusCode"].as_u64();
-            assert!(matches!(status, Some(200 | 201)), "{}: {answer}", path.display());
-            let body: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
-            assert!(body.is_object(), "{}", path.display());
+            assert!(matches!(status, Some(200 | 201 | 204)), "{}: {answer}", path.display());
+            if status != Some(204) {
+                let body: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+                assert!(body.is_object(), "{}", path.display());
+            }
         }
         let log = running.log(count).await;
         assert_eq!(log.len(), count, "{}: one line for each request: {log:?}", function.name());

@@ -83,9 +83,10 @@ fn names_of_questions_and_paths_are_used_once() {
     let mut questions: Vec<&str> = Vec::new();
     let mut routes: Vec<(&str, &str)> = Vec::new();
     for function in registry::all() {
-        let (method, path) = function.route();
-        assert!(!routes.contains(&(method.as_str(), path)), "{path} is served twice");
-        routes.push((method.as_str(), path));
+        for (method, path) in function.routes() {
+            assert!(!routes.contains(&(method.as_str(), path)), "{path} is served twice");
+            routes.push((method.as_str(), path));
+        }
     }
     for list in registry::lists() {
         for question in list.questions() {
@@ -106,10 +107,11 @@ fn the_readme_names_every_error_code_every_route_and_every_setting() {
         }
     }
     for function in registry::all() {
-        let (method, path) = function.route();
-        let row = format!("`{} {path}`", method.as_str());
-        if !readme.contains(&row) {
-            missing.push(row);
+        for (method, path) in function.routes() {
+            let row = format!("`{} {path}`", method.as_str());
+            if !readme.contains(&row) {
+                missing.push(row);
+            }
         }
     }
     for setting in [

@@ -54,6 +54,11 @@ fn decoded(raw: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// A route's path, each placeholder replaced by its value.
+fn filled(route: &str, values: &BTreeMap<String, String>) -> String {
+    values.iter().fold(route.to_owned(), |path, (name, value)| path.replace(&format!("{{{name}}}"), value))
+}
+
 #[test]
 fn every_event_agrees_with_itself() {
     for (function, events) in files() {
@@ -76,10 +81,10 @@ fn every_event_agrees_with_itself() {
                 assert_eq!(event["routeKey"], event["requestContext"]["routeKey"], "{at}");
                 let context = &event["requestContext"]["http"];
                 assert_eq!(context["path"], event["rawPath"], "{at}");
-                let route =
-                    format!("{} {}", context["method"].as_str().unwrap(), event["rawPath"].as_str().unwrap());
-                assert_eq!(event["routeKey"], route, "{at}");
-                (&context["method"], &event["rawPath"])
+                let (method, route) = event["routeKey"].as_str().unwrap().split_once(' ').unwrap();
+                assert_eq!(context["method"], method, "{at}");
+                assert_eq!(filled(route, &map(&event["pathParameters"])), event["rawPath"], "{at}");
+                (method.to_owned(), route.to_owned())
             } else {
                 let several = event["multiValueQueryStringParameters"].as_object();
                 let last: BTreeMap<String, String> = several
@@ -89,12 +94,16 @@ fn every_event_agrees_with_itself() {
                     .collect();
                 assert_eq!(last, single, "{at}");
                 assert_eq!(event["requestContext"]["httpMethod"], event["httpMethod"], "{at}");
-                (&event["httpMethod"], &event["path"])
+                let route = event["resource"].as_str().unwrap();
+                assert_eq!(filled(route, &map(&event["pathParameters"])), event["path"], "{at}");
+                (event["httpMethod"].as_str().unwrap().to_owned(), route.to_owned())
             };
             let served = registry::all().into_iter().find(|served| served.name() == function).unwrap();
-            let (served_method, served_path) = served.route();
-            assert_eq!(method, served_method.as_str(), "{at}");
-            assert_eq!(path, served_path, "{at}");
+            let routes = served.routes();
+            assert!(
+                routes.iter().any(|(of, at)| method == of.as_str() && path == *at),
+                "{at}: no such route"
+            );
         }
     }
 }
@@ -108,8 +117,8 @@ async fn every_event_is_answered_with_sample_data() {
         let app = world.deployed(served);
         for (path, event) in events {
             let answer = send_raw(&app, &event.to_string()).await;
-            assert!(matches!(answer.status, 200 | 201), "{}: {}", path.display(), answer.body);
-            if answer.status == 200 {
+            assert!(matches!(answer.status, 200 | 201 | 204), "{}: {}", path.display(), answer.body);
+            if answer.body.starts_with(r#"{"items""#) {
                 let body = answer.json();
                 assert_ne!(body["items"].as_array().map(Vec::len), Some(0), "{}: no items", path.display());
             }
@@ -158,7 +167,7 @@ async fn what_is_no_request_is_answered_all_the_same() {
             assert_eq!(answer.json()["requestId"], "invocation");
         }
         // A REST event with every map null.
-        let (method, path) = function.route();
+        let (method, path) = function.routes()[0];
         let event = json!({
             "resource": path, "path": path, "httpMethod": method.as_str(), "headers": null,
             "multiValueHeaders": null, "queryStringParameters": null, "multiValueQueryStringParameters": null,

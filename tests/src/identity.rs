@@ -8,7 +8,7 @@ use crate::world::{World, send, send_raw};
 
 /// The events with which each function can be asked something it answers.
 fn event_of(function: kit::function::Function) -> crate::event::Event {
-    let (method, path) = function.route();
+    let (method, path) = function.routes()[0];
     let event = get(path, "acme").method(method.as_str());
     match function {
         kit::function::Function::List(list) => list.questions()[0]
@@ -16,7 +16,7 @@ fn event_of(function: kit::function::Function) -> crate::event::Event {
             .into_iter()
             .flatten()
             .fold(event, |event, parameter| event.with(parameter, "x")),
-        kit::function::Function::Operation(_) => event,
+        kit::function::Function::Operation(_) => event.with("id", "x"),
     }
 }
 

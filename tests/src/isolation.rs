@@ -32,6 +32,9 @@ fn item(list: &List, tenant: &str, id: &str) -> Value {
             item[outer] = json!({"M": {inner: {"S": "x"}}});
         }
     }
+    if let Some(sort) = list.table().key.sort {
+        item[sort.name] = json!({"S": id});
+    }
     item["tenant"] = json!({"S": tenant});
     item["id"] = json!({"S": id});
     item

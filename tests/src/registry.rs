@@ -5,7 +5,24 @@ use kit::list::{Answer, List};
 
 /// Every function, by name.
 pub fn all() -> Vec<Function> {
-    vec![Function::from(&cart::LIST), Function::from(&order_create::OPERATION), Function::from(&orders::LIST)]
+    vec![
+        Function::from(&bom::LIST),
+        Function::from(&budget::LIST),
+        Function::from(&cart::LIST),
+        Function::from(&delivery::LIST),
+        Function::from(&financial::LIST),
+        Function::from(&flipping::LIST),
+        Function::from(&movement::LIST),
+        Function::from(&order_create::OPERATION),
+        Function::from(&orders::LIST),
+        Function::from(&payment::LIST),
+        Function::from(&price::LIST),
+        Function::from(&product::LIST),
+        Function::from(&product_save::OPERATION),
+        Function::from(&shipment::LIST),
+        Function::from(&stock::LIST),
+        Function::from(&variant::LIST),
+    ]
 }
 
 /// Every list that is deployed.

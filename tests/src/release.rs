@@ -38,7 +38,7 @@ async fn a_release_build_refuses_the_header_that_stands_in_for_an_authorizer() {
     for (name, path) in release_binaries() {
         let running = Running::start(&sandbox, &path).await;
         let function = registry::all().into_iter().find(|function| function.name() == name).unwrap();
-        let (method, route) = function.route();
+        let (method, route) = function.routes()[0];
         let event = get(route, "").method(method.as_str()).claims(None).header("X-Local-Tenant", "acme");
         let answer = running.invoke(&event.http().to_string()).await;
         assert_eq!(answer["statusCode"], 401, "{name}: {answer}");

@@ -1,7 +1,7 @@
 //! The stage of a test: the embedded DynamoDB behind the SDK's own connector. No port is opened.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -31,7 +31,10 @@ use crate::event::Event;
 /// The key that cursors are sealed with in tests.
 pub const CURSOR_KEY: &str = "the cursor key of the tests, long enough";
 
-/// The project's template.
+/// The project's template, read once.
+static TEMPLATE: LazyLock<Template> = LazyLock::new(|| Template::parse(&template_text()).unwrap());
+
+/// The text of the project's template.
 pub fn template_text() -> String {
     std::fs::read_to_string(root().join("template.yaml")).unwrap()
 }
@@ -113,8 +116,7 @@ pub struct Dynamo {
 impl World {
     /// The tables of template.yaml, empty.
     pub fn new() -> Self {
-        let template = Template::parse(&template_text()).unwrap();
-        Self::of(local::database::open(&template).unwrap())
+        Self::of(local::database::open(&TEMPLATE).unwrap())
     }
 
     /// These tables, empty.
@@ -139,9 +141,9 @@ impl World {
     /// A function that is deployed, with no more rights than the template grants it.
     pub fn deployed(&self, function: impl Into<Function>) -> App {
         let function = function.into();
-        let template = Template::parse(&template_text()).unwrap();
-        let deployed = template.functions().unwrap();
-        let deployed = deployed.iter().find(|deployed| deployed.folder == function.name()).unwrap();
+        static DEPLOYED: LazyLock<Vec<local::template::Function>> =
+            LazyLock::new(|| TEMPLATE.functions().unwrap());
+        let deployed = DEPLOYED.iter().find(|deployed| deployed.folder == function.name()).unwrap();
         let dynamo = Dynamo { grants: Some(deployed.grants.clone()), ..self.dynamo.clone() };
         app(function, dynamo, &[("CURSOR_KEY", CURSOR_KEY)])
     }

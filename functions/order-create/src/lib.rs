@@ -10,13 +10,9 @@ use kit::error::{Code, Error};
 use kit::expression::{Change, Check};
 use kit::item::{self, AttributeValue, Item};
 use kit::key::MAX_SORT_BYTES;
-use kit::operation::{Access, HandleFuture, Operation, Reply};
+use kit::operation::{Access, HandleFuture, Operation, Reply, Route};
 use kit::request::{Method, Request};
 use tables::{counter, sales_order};
-
-/// The largest body that is read, in bytes. An item may have 400 KB, and an item is at most one and a
-/// half times as large as its JSON: a digit and its comma are two bytes there and three here.
-const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// The longest id, in bytes.
 const MAX_ID_BYTES: usize = 128;
@@ -30,16 +26,17 @@ const OURS: &[&str] = &["tenant", "number", "createdAt"];
 /// `POST /orders`.
 pub static OPERATION: Operation = Operation {
     name: "order-create",
-    method: Method::Post,
-    path: "/orders",
-    access: &[Access::Update(counter::TABLE), Access::Put(sales_order::TABLE)],
-    handle: create,
+    routes: &[Route {
+        method: Method::Post,
+        path: "/orders",
+        access: &[Access::Update(counter::TABLE), Access::Put(sales_order::TABLE)],
+        handle: create,
+    }],
 };
 
 fn create<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_>) -> HandleFuture<'a> {
     Box::pin(async move {
-        let body = request.body()?;
-        let mut order = validated(&body)?;
+        let mut order = validated(request.item()?)?;
         let id = order_id(&mut order);
         let number = next_number(tenant, session).await?;
         order.insert("tenant".to_owned(), AttributeValue::S(tenant.to_owned()));
@@ -63,10 +60,7 @@ fn create<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_
 
 /// The next number of the tenant's orders.
 async fn next_number(tenant: &str, session: &mut Session<'_>) -> Result<AttributeValue, Error> {
-    let key = [("tenant", tenant), ("name", counter::ORDER_NUMBER)]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned())))
-        .collect();
+    let key = item::texts([("tenant", tenant), ("name", counter::ORDER_NUMBER)]);
     let change = [Change::Add(counter::VALUE, 1)];
     let mut changed = session.update(&counter::TABLE, key, &change, &[], Returning::Changed).await?;
     changed
@@ -86,21 +80,8 @@ fn order_id(order: &mut Item) -> String {
     }
 }
 
-/// Reads an order and checks what its keys and its readers rely on. All else passes through.
-fn validated(body: &str) -> Result<Item, Error> {
-    if body.len() > MAX_BODY_BYTES {
-        return Err(Error::rejected(
-            Code::InvalidBody,
-            format!("the body must have at most {MAX_BODY_BYTES} bytes"),
-        ));
-    }
-    let mut order = item::from_json(body).map_err(|fault| {
-        let code = match fault {
-            item::ItemFault::NotAnObject => Code::InvalidBody,
-            _ => Code::InvalidAttribute,
-        };
-        Error::rejected(code, fault.to_string())
-    })?;
+/// Checks what the keys of an order and its readers rely on. All else passes through.
+fn validated(mut order: Item) -> Result<Item, Error> {
     if let Some(ours) = OURS.iter().find(|name| order.contains_key(**name)) {
         return Err(invalid(ours, "is set for you; leave it out"));
     }
@@ -182,20 +163,23 @@ mod tests {
 
     const FINE: &str = r#"{"customer":{"id":"c-1"},"items":[{"productId":"p","quantity":1,"unitPrice":0}]}"#;
 
+    fn read(body: &str) -> Result<Item, Error> {
+        validated(item::from_json(body).unwrap())
+    }
+
     fn message(body: &str) -> String {
-        validated(body).unwrap_err().to_string()
+        read(body).unwrap_err().to_string()
     }
 
     #[test]
     fn an_order_gets_its_first_statuses() {
-        let order = validated(FINE).unwrap();
+        let order = read(FINE).unwrap();
         assert_eq!(order["status"], AttributeValue::S("OPEN".into()));
         assert_eq!(order["orderStatus"], AttributeValue::S("NEW".into()));
     }
 
     #[test]
     fn every_mistake_is_named() {
-        assert_eq!(message("[]"), "the body must be a JSON object");
         assert_eq!(message("{}"), "customer.id is missing");
         assert_eq!(message(r#"{"number":1}"#), "number is set for you; leave it out");
         assert_eq!(message(&FINE.replace("c-1", " ")), "customer.id must not be empty");
@@ -223,7 +207,6 @@ mod tests {
             message(&FINE.replacen('{', r#"{"total":-0.01,"#, 1)),
             "total must be a number that is not negative"
         );
-        assert!(message(&" ".repeat(MAX_BODY_BYTES + 1)).contains("262144 bytes"));
         let long = "é".repeat(MAX_SORT_BYTES / 2 + 1);
         assert_eq!(message(&FINE.replace("c-1", &long)), "customer.id must have at most 1024 bytes");
     }

@@ -8,7 +8,7 @@ use crate::config::Settings;
 use crate::dynamo::{Session, Want};
 use crate::error::{Code, Error};
 use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
-use crate::item::{Item, Rows, at_path, write_string};
+use crate::item::{self, Item, Rows, at_path, write_string};
 use crate::list::{Answer, Direction, List, PAGING};
 use crate::plan::{Plan, Range, answered, plan};
 use crate::request::{Request, shown};
@@ -51,7 +51,15 @@ pub fn ask(
     tenant: &str,
     settings: &Settings,
 ) -> Result<Asked, Error> {
-    let parameters = request.query()?;
+    let mut parameters = request.query()?;
+    let in_path = request.path_parameters();
+    if let Some((name, _)) =
+        parameters.iter().find(|(name, _)| in_path.iter().any(|(known, _)| known == name))
+    {
+        let message = format!("{} stands in the path and is no parameter of this list", shown(name));
+        return Err(Error::rejected(Code::UnknownParameter, message));
+    }
+    parameters.extend(in_path.iter().cloned());
     let paging: &[&str] = match list.answer() {
         Answer::Page => &["page", "limit"],
         Answer::Cursor { reversible: true } => &["limit", "cursor", "order"],
@@ -152,6 +160,35 @@ pub async fn answer(
     };
     let body = format!(r#"{{"items":[{}]{end}}}"#, rows.as_json());
     Ok((http::json(Success::Ok, body, accepts_gzip, &narrower)?, rows.count()))
+}
+
+/// Reads the single item of a list's table that the path names, as it is at this moment.
+///
+/// # Errors
+///
+/// 404 where there is none; 400 for a parameter, since none is taken; those of the call.
+pub async fn item(
+    list: &'static List,
+    request: &Request,
+    tenant: &str,
+    session: &mut Session<'_>,
+) -> Result<Item, Error> {
+    if let Some((name, _)) = request.query()?.first() {
+        let message = format!("{} is not a parameter of a single item", shown(name));
+        return Err(Error::rejected(Code::UnknownParameter, message));
+    }
+    let table = list.table();
+    let Some(sort) = table.key.sort else {
+        return Err(Error::internal("reading an item", "its table has no sort key"));
+    };
+    let id = request.path_parameter(sort.name)?;
+    let key = item::texts([(table.key.partition.name, tenant), (sort.name, id)]);
+    // Whoever saves an item and reads it again sees what was saved.
+    let mut item = session.get(table, key, true).await?.ok_or_else(|| {
+        Error::rejected(Code::NotFound, format!("nothing is stored with this {}", sort.name))
+    })?;
+    item.retain(|name, _| !table.unlisted.contains(&name.as_str()));
+    Ok(item)
 }
 
 /// What the caller of a whole collection can do to get less of it.

@@ -13,8 +13,7 @@ use crate::config::{self, Settings};
 use crate::dynamo::{Db, Session};
 use crate::error::{Error, chain};
 use crate::function::Function;
-use crate::http::{self, Response, Success};
-use crate::item;
+use crate::http::{self, Response};
 use crate::observe::Line;
 use crate::operation::Reply;
 use crate::request::Request;
@@ -91,10 +90,7 @@ impl App {
         let request_id = story.request_id.as_deref().unwrap_or(&invocation.id);
         let (response, error) = match outcome {
             Ok(response) => (response, None),
-            Err(error) => {
-                let (method, _) = self.function.route();
-                (http::error(&error, request_id, method.as_str()), Some(error))
-            }
+            Err(error) => (http::error(&error, request_id), Some(error)),
         };
         let line = Line {
             namespace: &self.settings.metrics_namespace,
@@ -121,33 +117,35 @@ impl App {
         story: &mut Story,
         session: &mut Session<'_>,
     ) -> Result<Response, Error> {
-        let request = Request::read(event)?;
+        let mut request = Request::read(event)?;
         story.request_id = request.gateway_request_id().map(str::to_owned);
-        let (method, path) = self.function.route();
-        request.check_route(method, path)?;
+        let route = request.route(&self.function.routes())?;
         let tenant = request.tenant(&self.settings.tenant_claim)?;
-        match self.function {
-            Function::List(list) => {
+        let reply = match self.function {
+            Function::List(list) if route == 0 => {
                 let asked = answer::ask(list, &request, &tenant, &self.settings)?;
                 story.question = Some(asked.plan.question);
                 story.source = Some((asked.plan.table.name, asked.plan.index));
                 let (response, items) =
                     answer::answer(&asked, request.accepts_gzip(), &self.settings, session).await?;
                 story.items = items;
-                Ok(response)
+                return Ok(response);
+            }
+            Function::List(list) => {
+                story.question = Some("item");
+                story.source = Some((list.table().name, None));
+                Reply::Item(answer::item(list, &request, &tenant, session).await?)
             }
             Function::Operation(operation) => {
                 story.question = Some(operation.name);
-                let reply = (operation.handle)(&request, &tenant, session).await?;
-                let (success, body) = match reply {
-                    Reply::Created(item) => (Success::Created, item::to_json(&item, &[])),
-                    Reply::Item(item) => (Success::Ok, item::to_json(&item, &[])),
-                    Reply::Done => (Success::NoContent, String::new()),
-                };
-                story.items = usize::from(success != Success::NoContent);
-                http::json(success, body, request.accepts_gzip(), "send less")
+                let handle = operation.routes.get(route).map(|route| route.handle);
+                let handle =
+                    handle.ok_or_else(|| Error::internal("routing", "a route was found and is not there"))?;
+                handle(&request, &tenant, session).await?
             }
-        }
+        };
+        story.items = usize::from(!matches!(reply, Reply::Done));
+        http::reply(&reply, request.accepts_gzip())
     }
 
     /// Gets ready for the first request, before it comes.

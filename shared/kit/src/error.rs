@@ -53,6 +53,8 @@ pub enum Code {
     MethodNotAllowed,
     /// An item with this id is stored already.
     AlreadyExists,
+    /// What is stored is not what the caller says it is.
+    PreconditionFailed,
     /// The answer is larger than Lambda can hand back.
     AnswerTooLarge,
     /// A fault of ours.
@@ -85,6 +87,7 @@ impl Code {
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::AlreadyExists,
+        Self::PreconditionFailed,
         Self::AnswerTooLarge,
         Self::Internal,
         Self::Throttled,
@@ -114,6 +117,7 @@ impl Code {
             Self::NotFound => "not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::AlreadyExists => "already_exists",
+            Self::PreconditionFailed => "precondition_failed",
             Self::AnswerTooLarge => "answer_too_large",
             Self::Internal => "internal_error",
             Self::Throttled => "throttled",
@@ -132,6 +136,14 @@ pub enum Error {
         code: Code,
         /// One sentence for the caller.
         message: String,
+    },
+    /// The path is served, but with other methods.
+    #[error("{message}")]
+    MethodNotAllowed {
+        /// One sentence for the caller.
+        message: String,
+        /// The methods it is served with, as `Allow` gives them.
+        methods: String,
     },
     /// An attribute that is part of a key has a value that a key cannot have. Nothing was sent.
     #[error("{attribute} {fault}")]
@@ -180,8 +192,9 @@ impl Error {
     pub fn code(&self) -> Code {
         match self {
             Self::Rejected { code, .. } => *code,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
             Self::KeyAttribute { .. } => Code::InvalidAttribute,
-            Self::ConditionFailed { .. } => Code::AlreadyExists,
+            Self::ConditionFailed { .. } => Code::PreconditionFailed,
             Self::Throttled(_) => Code::Throttled,
             Self::TimedOut(_) => Code::TimedOut,
             Self::Internal { .. } => Code::Internal,

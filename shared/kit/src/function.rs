@@ -23,12 +23,18 @@ impl Function {
         }
     }
 
-    /// The method and the path it is served at.
+    /// The methods and paths it is served at. Of a list, the first is the list and the second, if there
+    /// is one, its item.
     #[must_use]
-    pub const fn route(self) -> (Method, &'static str) {
+    pub fn routes(self) -> Vec<(Method, &'static str)> {
         match self {
-            Self::List(list) => (Method::Get, list.path()),
-            Self::Operation(operation) => (operation.method, operation.path),
+            Self::List(list) => {
+                let paths = std::iter::once(list.path()).chain(list.item_path());
+                paths.map(|path| (Method::Get, path)).collect()
+            }
+            Self::Operation(operation) => {
+                operation.routes.iter().map(|route| (route.method, route.path)).collect()
+            }
         }
     }
 }

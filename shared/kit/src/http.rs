@@ -9,7 +9,8 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::item::{escaped_len, write_string};
+use crate::item::{AttributeValue, VERSION, escaped_len, to_json, write_string};
+use crate::operation::Reply;
 
 /// The most bytes of a synchronous answer, counted with the proxy answer around the body.
 ///
@@ -67,6 +68,7 @@ pub const fn status(code: Code) -> u16 {
         Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::AlreadyExists => 409,
+        Code::PreconditionFailed => 412,
         Code::AnswerTooLarge => 413,
         Code::Internal => 500,
         Code::Throttled => 503,
@@ -102,6 +104,29 @@ pub fn json(success: Success, body: String, accepts_gzip: bool, narrower: &str) 
     Err(too_large(accepts_gzip, narrower))
 }
 
+/// The answer of an operation, or of a single item. An item's `version` is its entity tag (RFC 9110,
+/// section 8.8.3), by which a later change can be bound to it.
+///
+/// # Errors
+///
+/// 413 where the item is too large for an answer.
+pub fn reply(reply: &Reply, accepts_gzip: bool) -> Result<Response, Error> {
+    let (success, item) = match reply {
+        Reply::Created(item) => (Success::Created, Some(item)),
+        Reply::Item(item) => (Success::Ok, Some(item)),
+        Reply::Done => (Success::NoContent, None),
+    };
+    let body = item.map(|item| to_json(item, &[])).unwrap_or_default();
+    let mut response = json(success, body, accepts_gzip, "store less in one item")?;
+    if let Some(AttributeValue::S(version)) = item.and_then(|item| item.get(VERSION)) {
+        // A version that cannot stand in a header is none of ours.
+        if version.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"') {
+            response.headers.insert("etag", format!("\"{version}\""));
+        }
+    }
+    Ok(response)
+}
+
 /// The answer is larger than Lambda hands back.
 #[must_use]
 pub fn too_large(accepts_gzip: bool, narrower: &str) -> Error {
@@ -110,15 +135,14 @@ pub fn too_large(accepts_gzip: bool, narrower: &str) -> Error {
     Error::rejected(Code::AnswerTooLarge, message)
 }
 
-/// The answer to a request that failed. What is wrong with us is not said; `allow` is the method that
-/// the path is served with.
+/// The answer to a request that failed. What is wrong with us is not said.
 #[must_use]
-pub fn error(error: &Error, request_id: &str, allow: &str) -> Response {
+pub fn error(error: &Error, request_id: &str) -> Response {
     let code = error.code();
     let message = match error {
-        Error::Rejected { message, .. } => message.clone(),
+        Error::Rejected { message, .. } | Error::MethodNotAllowed { message, .. } => message.clone(),
         Error::KeyAttribute { .. } => error.to_string(),
-        Error::ConditionFailed { .. } => "what is stored has changed, or is there already".to_owned(),
+        Error::ConditionFailed { .. } => "what is stored is not what the request expects".to_owned(),
         Error::Throttled(_) => "too many requests at the moment; try again shortly".to_owned(),
         Error::TimedOut(_) => "there was no answer in time; try again".to_owned(),
         Error::Internal { .. } => "something went wrong on our side; it has been recorded".to_owned(),
@@ -131,9 +155,9 @@ pub fn error(error: &Error, request_id: &str, allow: &str) -> Response {
     write_string(&mut body, request_id);
     body.push('}');
     let mut headers = headers();
-    match code {
-        Code::Throttled => headers.insert("retry-after", "1".to_owned()),
-        Code::MethodNotAllowed => headers.insert("allow", allow.to_owned()),
+    match error {
+        Error::Throttled(_) => headers.insert("retry-after", "1".to_owned()),
+        Error::MethodNotAllowed { methods, .. } => headers.insert("allow", methods.clone()),
         _ => None,
     };
     Response { status_code: status(code), headers, body, is_base64_encoded: false }
@@ -172,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_error_of_ours_says_nothing_of_the_inside() {
-        let response = error(&Error::internal("Query", "secret detail"), "r-1", "GET");
+        let response = error(&Error::internal("Query", "secret detail"), "r-1");
         assert_eq!(
             response.body,
             r#"{"error":{"code":"internal_error","message":"something went wrong on our side; it has been recorded"},"requestId":"r-1"}"#

@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 /// A stored item, or the part of one that was read.
 pub type Item = HashMap<String, AttributeValue>;
 
+/// The attribute that changes with every write of an item that several people edit.
+pub const VERSION: &str = "version";
+
 /// The deepest nesting that DynamoDB stores.
 ///
 /// Source: Amazon DynamoDB developer guide, "Quotas: nested attributes".
@@ -19,6 +22,12 @@ const MAX_DEPTH: usize = 32;
 ///
 /// Source: Amazon DynamoDB developer guide, "Data types: number".
 const MAX_DIGITS: usize = 38;
+
+/// An item of text attributes, such as a key.
+#[must_use]
+pub fn texts<const N: usize>(fields: [(&str, &str); N]) -> Item {
+    Item::from(fields.map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned()))))
+}
 
 /// Rows of an answer, written as JSON while they are read.
 #[derive(Debug)]

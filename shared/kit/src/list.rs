@@ -54,6 +54,7 @@ pub const PERIOD: [&str; 2] = ["from", "to"];
 pub struct List {
     name: &'static str,
     path: &'static str,
+    item_path: Option<&'static str>,
     table: Table,
     questions: &'static [Question],
     answer: Answer,
@@ -176,7 +177,23 @@ impl List {
         questions: &'static [Question],
         answer: Answer,
     ) -> Self {
-        let list = Self { name, path, table, questions, answer };
+        let list = Self { name, path, item_path: None, table, questions, answer };
+        match list.fault() {
+            None => list,
+            Some(fault) => panic!("{}", fault),
+        }
+    }
+
+    /// Serves single items of the table, too, at `GET path`, which ends with the table's sort key as a
+    /// placeholder: `/products/{id}`.
+    ///
+    /// # Panics
+    ///
+    /// In a constant, and so while compiling: where [`List::fault`] finds something.
+    #[must_use]
+    #[allow(clippy::panic, reason = "it is evaluated by the compiler, which reports it as an error")]
+    pub const fn with_item(self, path: &'static str) -> Self {
+        let list = Self { item_path: Some(path), ..self };
         match list.fault() {
             None => list,
             Some(fault) => panic!("{}", fault),
@@ -193,6 +210,12 @@ impl List {
     #[must_use]
     pub const fn path(&self) -> &'static str {
         self.path
+    }
+
+    /// The path that its single items are served at, if they are.
+    #[must_use]
+    pub const fn item_path(&self) -> Option<&'static str> {
+        self.item_path
     }
 
     /// The table it reads.
@@ -223,11 +246,20 @@ impl List {
         if self.questions.is_empty() {
             return Some("a list needs a question");
         }
+        if let Some(path) = self.item_path {
+            match self.table.key.sort {
+                Some(sort) if ends_with_placeholder(path, sort.name) => {}
+                _ => return Some("the path of an item ends with the table's sort key as its placeholder"),
+            }
+        }
         let mut at = 0;
         while at < self.questions.len() {
             let question = &self.questions[at];
             if let Some(fault) = question.fault(&self.table, self.answer) {
                 return Some(fault);
+            }
+            if placeholders(self.path) != question.placeholders_in(self.path) {
+                return Some("the path names a parameter that a question does not need");
             }
             let mut before = 0;
             while before < at {
@@ -281,6 +313,25 @@ impl Question {
             None => None,
         };
         [partition, sort, filter]
+    }
+
+    /// How many of the parameters it needs stand in this path.
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "a constant function has no iterators, and the bounds are the loops' own"
+    )]
+    const fn placeholders_in(&self, path: &str) -> usize {
+        let required = self.required();
+        let (mut count, mut at) = (0, 0);
+        while at < required.len() {
+            if let Some(name) = required[at]
+                && has_placeholder(path, name)
+            {
+                count += 1;
+            }
+            at += 1;
+        }
+        count
     }
 
     /// The parameters that may be given.
@@ -394,6 +445,57 @@ impl Question {
     }
 }
 
+/// Whether `{name}` stands in the path.
+#[must_use]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a constant function has no iterators, and the bounds are the loops' own"
+)]
+pub const fn has_placeholder(path: &str, name: &str) -> bool {
+    let (path, name) = (path.as_bytes(), name.as_bytes());
+    let mut at = 0;
+    while at + name.len() + 2 <= path.len() {
+        let mut same = path[at] == b'{' && path[at + name.len() + 1] == b'}';
+        let mut byte = 0;
+        while byte < name.len() {
+            same = same && path[at + 1 + byte] == name[byte];
+            byte += 1;
+        }
+        if same {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// How many placeholders a path has.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a constant function has no iterators, and the bounds are the loop's own"
+)]
+const fn placeholders(path: &str) -> usize {
+    let path = path.as_bytes();
+    let (mut count, mut at) = (0, 0);
+    while at < path.len() {
+        if path[at] == b'{' {
+            count += 1;
+        }
+        at += 1;
+    }
+    count
+}
+
+/// Whether a path has one placeholder, of this name, and ends with it.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a constant function has no iterators, and the length was looked at"
+)]
+const fn ends_with_placeholder(path: &str, name: &str) -> bool {
+    let bytes = path.as_bytes();
+    placeholders(path) == 1 && has_placeholder(path, name) && bytes[bytes.len() - 1] == b'}'
+}
+
 const fn key_eq(a: &Key, b: &Key) -> bool {
     str_eq(a.partition.name, b.partition.name)
         && match (a.sort, b.sort) {
@@ -462,7 +564,7 @@ mod tests {
     };
 
     fn fault(questions: &'static [Question], answer: Answer) -> Option<&'static str> {
-        List { name: "t", path: "/t", table: TABLE, questions, answer }.fault()
+        List { name: "t", path: "/t", item_path: None, table: TABLE, questions, answer }.fault()
     }
 
     #[test]
@@ -470,6 +572,31 @@ mod tests {
         assert_eq!(fault(&[FINE], Answer::Page), None);
         const BY_PARAMETER: Question = Question { name: "one", sort: Sort::Equals("at"), ..FINE };
         assert_eq!(fault(&[FINE, BY_PARAMETER], Answer::Cursor { reversible: true }), None);
+    }
+
+    #[test]
+    fn a_path_and_what_it_names_agree() {
+        let list = |path, item_path| List {
+            name: "t",
+            path,
+            item_path,
+            table: TABLE,
+            questions: &[Question { sort: Sort::Equals("roomId"), ..FINE }],
+            answer: Answer::Page,
+        };
+        for (path, item_path) in
+            [("/t", None), ("/rooms/{roomId}/t", None), ("/t", Some("/t/{id}")), ("/t", Some("/x/t/{id}"))]
+        {
+            assert_eq!(list(path, item_path).fault(), None, "{path} {item_path:?}");
+        }
+        for path in ["/rooms/{room}/t", "/rooms/{roomId}/{x}", "/rooms/{roomIdx}/t"] {
+            let fault = "the path names a parameter that a question does not need";
+            assert_eq!(list(path, None).fault(), Some(fault), "{path}");
+        }
+        for item_path in ["/t", "/t/{at}", "/t/{id}/x", "/{id}/{id}"] {
+            let fault = "the path of an item ends with the table's sort key as its placeholder";
+            assert_eq!(list("/t", Some(item_path)).fault(), Some(fault), "{item_path}");
+        }
     }
 
     #[test]

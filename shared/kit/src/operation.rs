@@ -14,9 +14,16 @@ use crate::request::{Method, Request};
 pub struct Operation {
     /// Its name: that of its folder, its package and its event folder.
     pub name: &'static str,
+    /// What it does where. Of two routes with one path, each has a method of its own.
+    pub routes: &'static [Route],
+}
+
+/// One route of an operation.
+#[derive(Debug)]
+pub struct Route {
     /// The method it is called with.
     pub method: Method,
-    /// The path it is served at.
+    /// The path it is served at. Placeholders are written `{name}`.
     pub path: &'static str,
     /// What it does to which tables. The template grants exactly this.
     pub access: &'static [Access],

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::dates;
 use crate::error::{Code, Error};
 use crate::key::{self, KeyAttribute, MAX_SORT_BYTES, Table};
-use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort};
+use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort, has_placeholder};
 use crate::request::shown;
 
 /// A query that answers a question for one tenant.
@@ -185,7 +185,9 @@ pub fn answered(list: &List) -> String {
         .questions()
         .iter()
         .map(|question| {
-            let required = question.required().into_iter().flatten().map(str::to_owned);
+            // What stands in the path is always given.
+            let asked = |name: &&str| !has_placeholder(list.path(), name);
+            let required = question.required().into_iter().flatten().filter(asked).map(str::to_owned);
             let optional = question.optional().iter().map(|name| format!("[{name}]"));
             let way: Vec<String> = required.chain(optional).collect();
             if way.is_empty() { "no parameter".to_owned() } else { way.join(" ") }

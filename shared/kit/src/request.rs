@@ -10,9 +10,17 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
+use crate::item::{self, Item, ItemFault};
+use crate::key::MAX_SORT_BYTES;
 
 /// The longest tenant, in bytes of UTF-8.
 pub const MAX_TENANT_BYTES: usize = 128;
+
+/// The largest body that is read as an item, in bytes. An item may have 400 KB, and it is at most one and
+/// a half times as large as its JSON: a digit and its comma are two bytes there and three here.
+///
+/// Source: Amazon DynamoDB developer guide, "Quotas: item size" and "Item sizes and formats".
+pub const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// An HTTP method that a function serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,13 +52,35 @@ impl Method {
 #[derive(Debug)]
 pub struct Request {
     method: String,
-    path: String,
+    path: Path,
+    path_parameters: Vec<(String, String)>,
     query: Query,
     headers: Value,
     authorizer: Value,
     body: Option<String>,
     body_is_base64: bool,
     gateway_request_id: Option<String>,
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+enum Path {
+    /// To the route with this path, placeholders and all: API Gateway has matched it. The values of the
+    /// placeholders, decoded.
+    Route(String, Vec<(String, String)>),
+    /// To this path, as it stands in the URL.
+    Raw(String),
+}
+
+/// What a caller says is stored before a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected {
+    /// No item: `If-None-Match: *`.
+    Nothing,
+    /// Some item: `If-Match: *`.
+    Anything,
+    /// The item with this entity tag: `If-Match: "..."`.
+    Version(String),
 }
 
 #[derive(Debug)]
@@ -79,14 +109,15 @@ impl Request {
         let http = context.get("http").filter(|http| http.is_object());
         let (method, path, query) = if let Some(http) = http {
             let query = text(&event, "rawQueryString").unwrap_or_default();
-            (text(http, "method"), text(&event, "rawPath"), Query::Raw(query))
+            (text(http, "method"), http_path(&event), Query::Raw(query))
         } else {
-            (text(&event, "httpMethod"), text(&event, "path"), Query::Decoded(decoded_query(&event)))
+            (text(&event, "httpMethod"), rest_path(&event)?, Query::Decoded(decoded_query(&event)))
         };
         let (Some(method), Some(path)) = (method, path) else { return Err(foreign()) };
         Ok(Self {
             method,
             path,
+            path_parameters: Vec::new(),
             query,
             gateway_request_id: text(&context, "requestId"),
             authorizer: context.get("authorizer").cloned().unwrap_or_default(),
@@ -102,26 +133,83 @@ impl Request {
         self.gateway_request_id.as_deref()
     }
 
-    /// Checks that the request is one to this route. What comes before the route's own segments is the
-    /// stage or the mapping of a custom domain.
+    /// Finds the route that the request is for, among those of a function, and gives its place. What
+    /// comes before a route's own segments is the stage or the mapping of a custom domain.
     ///
     /// # Errors
     ///
-    /// 404 for another path, 405 for another method.
-    pub fn check_route(&self, method: Method, path: &str) -> Result<(), Error> {
+    /// 404 for another path, 405 for another method, 400 for a path that is not valid.
+    pub fn route(&mut self, routes: &[(Method, &str)]) -> Result<usize, Error> {
+        let mut found = None;
+        for (at, (method, path)) in routes.iter().enumerate() {
+            if let Some(parameters) = self.matched(path)? {
+                if method.as_str() == self.method {
+                    self.path_parameters = parameters;
+                    return Ok(at);
+                }
+                found = Some(path);
+            }
+        }
+        Err(match found {
+            Some(path) => {
+                let methods = allowed(routes, path);
+                Error::MethodNotAllowed { message: format!("{path} is served with {methods} only"), methods }
+            }
+            None => {
+                let paths: Vec<&str> = routes.iter().map(|(_, path)| *path).collect();
+                Error::rejected(Code::NotFound, format!("nothing is served here; try {}", paths.join(" or ")))
+            }
+        })
+    }
+
+    /// The placeholders' values where the request goes to `path`.
+    fn matched(&self, path: &str) -> Result<Option<Vec<(String, String)>>, Error> {
         let segments = |path: &str| -> Vec<String> {
             path.split('/').filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
         };
-        if !segments(&self.path).ends_with(&segments(path)) {
-            return Err(Error::rejected(Code::NotFound, format!("nothing is served here; try {path}")));
+        let (wanted, given) = match &self.path {
+            Path::Route(route, _) => (segments(path), segments(route)),
+            Path::Raw(raw) => (segments(path), segments(raw)),
+        };
+        let Some(skip) = given.len().checked_sub(wanted.len()) else { return Ok(None) };
+        let mut values = Vec::new();
+        for (wanted, given) in wanted.iter().zip(given.iter().skip(skip)) {
+            match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                Some(name) => match &self.path {
+                    Path::Route(_, parameters) if given == wanted => {
+                        let value = parameters.iter().find(|(known, _)| known == name);
+                        values.extend(value.cloned());
+                    }
+                    Path::Route(..) => return Ok(None),
+                    Path::Raw(_) => values.push((name.to_owned(), decoded_segment(given)?)),
+                },
+                None if given == wanted => {}
+                None => return Ok(None),
+            }
         }
-        if self.method != method.as_str() {
-            return Err(Error::rejected(
-                Code::MethodNotAllowed,
-                format!("{path} is served with {} only", method.as_str()),
-            ));
+        Ok(Some(values))
+    }
+
+    /// The placeholders of the route and their values, decoded once.
+    #[must_use]
+    pub fn path_parameters(&self) -> &[(String, String)] {
+        &self.path_parameters
+    }
+
+    /// The value of a placeholder of the route, fit to be a part of a key.
+    ///
+    /// # Errors
+    ///
+    /// 400 where it is empty or longer than a sort key can be.
+    pub fn path_parameter(&self, name: &'static str) -> Result<&str, Error> {
+        let value = self.path_parameters.iter().find(|(known, _)| known == name);
+        let value = value.map(|(_, value)| value.as_str()).unwrap_or_default();
+        let refused = |why: String| Err(Error::rejected(Code::InvalidParameter, format!("{name} {why}")));
+        match value.len() {
+            0 => refused("must not be empty".to_owned()),
+            len if len > MAX_SORT_BYTES => refused(format!("must have at most {MAX_SORT_BYTES} bytes")),
+            _ => Ok(value),
         }
-        Ok(())
     }
 
     /// The tenant that the authorizer vouches for, in the claim `claim`. It comes from nowhere else.
@@ -190,6 +278,26 @@ impl Request {
         self.headers.as_object()?.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?.1.as_str()
     }
 
+    /// What the caller says is stored, by `If-Match` and `If-None-Match` (RFC 9110, section 13.1).
+    ///
+    /// # Errors
+    ///
+    /// 400 for more than one entity tag, and for an `If-None-Match` that is not `*`.
+    pub fn expected(&self) -> Result<Option<Expected>, Error> {
+        let refused = |message: &str| Err(Error::rejected(Code::InvalidParameter, message));
+        match (self.header("if-match").map(str::trim), self.header("if-none-match").map(str::trim)) {
+            (None, None) => Ok(None),
+            (Some("*"), None) => Ok(Some(Expected::Anything)),
+            (None, Some("*")) => Ok(Some(Expected::Nothing)),
+            (Some(tag), None) => match tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')) {
+                Some(version) if !version.contains('"') => Ok(Some(Expected::Version(version.to_owned()))),
+                _ => refused("If-Match must be * or one entity tag in quotes, as ETag gave it"),
+            },
+            (None, Some(_)) => refused("If-None-Match must be *"),
+            (Some(_), Some(_)) => refused("If-Match and If-None-Match exclude each other"),
+        }
+    }
+
     /// Whether the caller takes a gzip answer, by `Accept-Encoding` (RFC 9110, section 12.5.3).
     #[must_use]
     pub fn accepts_gzip(&self) -> bool {
@@ -205,6 +313,27 @@ impl Request {
             })
         };
         quality("gzip").or_else(|| quality("*")).is_some_and(|quality| quality > 0.0)
+    }
+
+    /// The body as an item.
+    ///
+    /// # Errors
+    ///
+    /// 400 where it is no JSON object, holds what DynamoDB does not store, or is larger than
+    /// [`MAX_BODY_BYTES`].
+    pub fn item(&self) -> Result<Item, Error> {
+        let body = self.body()?;
+        if body.len() > MAX_BODY_BYTES {
+            let message = format!("the body must have at most {MAX_BODY_BYTES} bytes");
+            return Err(Error::rejected(Code::InvalidBody, message));
+        }
+        item::from_json(&body).map_err(|fault| {
+            let code = match fault {
+                ItemFault::NotAnObject => Code::InvalidBody,
+                _ => Code::InvalidAttribute,
+            };
+            Error::rejected(code, fault.to_string())
+        })
     }
 
     /// The body as text.
@@ -224,21 +353,75 @@ impl Request {
     }
 }
 
+/// The methods that a path is served with.
+fn allowed(routes: &[(Method, &str)], path: &str) -> String {
+    let methods: Vec<&str> =
+        routes.iter().filter(|(_, other)| *other == path).map(|(method, _)| method.as_str()).collect();
+    methods.join(", ")
+}
+
+/// Where an HTTP API sends a request. It decodes the values of placeholders, and the raw path as well,
+/// whatever its name says. The route `$default` has no placeholders: it is that of a local gateway, whose
+/// raw path is raw.
+fn http_path(event: &Value) -> Option<Path> {
+    let route = text(event, "routeKey").and_then(|key| Some(key.split_once(' ')?.1.to_owned()));
+    match route {
+        Some(route) => Some(Path::Route(route, texts(event.get("pathParameters")).collect())),
+        None => Some(Path::Raw(text(event, "rawPath")?)),
+    }
+}
+
+/// Where a REST API sends a request. It leaves the values of placeholders as they stand in the URL.
+fn rest_path(event: &Value) -> Result<Option<Path>, Error> {
+    match text(event, "resource").filter(|resource| !resource.contains("+}")) {
+        Some(resource) => {
+            let values = texts(event.get("pathParameters"));
+            let decoded = values.map(|(name, value)| decoded_segment(&value).map(|value| (name, value)));
+            Ok(Some(Path::Route(resource, decoded.collect::<Result<_, Error>>()?)))
+        }
+        None => Ok(text(event, "path").map(Path::Raw)),
+    }
+}
+
+/// A segment of a path, decoded: unlike in a query, `+` is a plus.
+fn decoded_segment(segment: &str) -> Result<String, Error> {
+    decoded(segment).map_err(|why| Error::rejected(Code::InvalidParameter, format!("the path holds {why}")))
+}
+
+/// The texts of a JSON object.
+fn texts(value: Option<&Value>) -> impl Iterator<Item = (String, String)> {
+    let fields = value.and_then(Value::as_object).into_iter().flatten();
+    fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+}
+
+/// Decodes percent escapes, and says what is wrong with one that is none.
+fn decoded(text: &str) -> Result<String, &'static str> {
+    let bytes = text.as_bytes();
+    let whole_escapes =
+        bytes.iter().enumerate().filter(|(_, byte)| **byte == b'%').all(|(at, _)| {
+            bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+        });
+    if !whole_escapes {
+        return Err("a \"%\" that is not followed by two hexadecimal digits");
+    }
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(std::borrow::Cow::into_owned).map_err(|_| "bytes that are not UTF-8")
+}
+
 fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// The parameters of a REST event. API Gateway has decoded them, and lists repeated ones apart.
 fn decoded_query(event: &Value) -> Vec<(String, String)> {
-    let string = |name: &String, value: &Value| Some((name.clone(), value.as_str()?.to_owned()));
     if let Some(several) = event.get("multiValueQueryStringParameters").and_then(Value::as_object) {
         let pairs = several.iter().flat_map(|(name, values)| {
-            values.as_array().into_iter().flatten().filter_map(move |value| string(name, value))
+            let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
+            values.map(move |value| (name.clone(), value.to_owned()))
         });
         return pairs.collect();
     }
-    let single = event.get("queryStringParameters").and_then(Value::as_object);
-    single.into_iter().flatten().filter_map(|(name, value)| string(name, value)).collect()
+    texts(event.get("queryStringParameters")).collect()
 }
 
 /// Reads a query string as a form is written (URL standard, `application/x-www-form-urlencoded`), but
@@ -250,19 +433,7 @@ fn parse_query(raw: &str) -> Result<Vec<(String, String)>, Error> {
         return Err(refused("the query string holds a character that must be percent-encoded"));
     }
     let decode = |text: &str| {
-        let bytes = text.as_bytes();
-        let whole_escapes = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'%').all(|(at, _)| {
-            bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
-        });
-        if !whole_escapes {
-            return Err(refused(
-                "the query string holds a \"%\" that is not followed by two hexadecimal digits",
-            ));
-        }
-        percent_decode_str(&text.replace('+', " "))
-            .decode_utf8()
-            .map(std::borrow::Cow::into_owned)
-            .map_err(|_| refused("the query string holds bytes that are not UTF-8"))
+        decoded(&text.replace('+', " ")).map_err(|why| refused(&format!("the query string holds {why}")))
     };
     raw.split('&')
         .filter(|pair| !pair.is_empty())

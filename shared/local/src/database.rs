@@ -63,7 +63,9 @@ mod tests {
         let template = Template::load(path).unwrap().with_parameters(&[("TablePrefix", "dev-")]).unwrap();
         let database = open(&template).unwrap();
         let list = database.list_tables(serde_json::from_str("{}").unwrap()).unwrap();
-        assert_eq!(list.table_names, ["dev-Cart", "dev-Counter", "dev-SalesOrder"]);
+        for name in ["dev-Cart", "dev-Counter", "dev-SalesOrder"] {
+            assert!(list.table_names.iter().any(|known| known == name), "{name}: {:?}", list.table_names);
+        }
     }
 
     #[test]

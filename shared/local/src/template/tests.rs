@@ -219,7 +219,7 @@ fn the_project_s_own_template_is_read() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
     let template = Template::load(path).unwrap();
     let tables = template.tables().unwrap();
-    let names: Vec<&Value> = tables.iter().map(|table| &table["TableName"]).collect();
-    assert_eq!(names, ["Cart", "Counter", "SalesOrder"]);
-    assert!(!template.routes().unwrap().is_empty());
+    assert!(tables.iter().any(|table| table["TableName"] == "SalesOrder"));
+    let routes = template.routes().unwrap();
+    assert!(routes.iter().any(|route| route.path == "/orders" && route.function == "orders"));
 }

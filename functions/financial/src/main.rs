@@ -1,0 +1,5 @@
+//! `GET /financial-entries` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&financial::LIST)
+}

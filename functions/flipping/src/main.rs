@@ -1,0 +1,5 @@
+//! `GET /flippings` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&flipping::LIST)
+}

@@ -1,0 +1,5 @@
+//! `GET /payments` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&payment::LIST)
+}

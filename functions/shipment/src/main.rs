@@ -1,0 +1,5 @@
+//! `GET /shipments` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&shipment::LIST)
+}
