@@ -43,7 +43,7 @@ check: machine .tools/all.stamp ## Check style, lints, documentation and the tem
 	cfn-lint template.yaml
 	@$(MAKE) build ARCH=$(HOST_ARCH)
 	@if cargo nextest --version >/dev/null 2>&1; then \
-	  $(NEXTEST) --run-ignored ignored-only; \
+	  $(NEXTEST) --run-ignored only; \
 	else \
 	  cargo test --workspace --lib --bins --tests $(LOCKED) -- --ignored; \
 	fi
