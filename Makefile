@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy tools fmt clean machine machine-ports
+.PHONY: help run test check build deploy tools fmt clean built machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -55,9 +55,7 @@ build: machine .tools/all.stamp ## Build all functions for AWS, for ARCH=arm64 (
 	@echo $(ARCH) >.aws-sam/architecture
 	@echo 'Built for $(ARCH): .aws-sam/build'
 
-deploy: .tools/all.stamp ## Deploy what make build has built. Asks the first time, and remembers in samconfig.toml
-	@test -f .aws-sam/build/template.yaml -a -f .aws-sam/architecture || \
-	  { echo 'error: nothing is built yet: run make build first' >&2; exit 1; }
+deploy: built .tools/all.stamp ## Deploy what make build has built. Asks the first time, and remembers in samconfig.toml
 	@built=$$(cat .aws-sam/architecture); \
 	if test ! -f samconfig.toml; then \
 	  echo "The functions are built for $$built: answer Architecture with that."; \
@@ -77,6 +75,10 @@ fmt: ## Format the code
 
 clean: ## Remove everything that was built and installed here
 	rm -rf target .aws-sam .tools
+
+built:
+	@test -f .aws-sam/build/template.yaml -a -f .aws-sam/architecture || \
+	  { echo 'error: nothing is built yet: run make build first' >&2; exit 1; }
 
 machine:
 	@tools/check-machine.sh
