@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kit::config::gives_cursors;
 use kit::function::Function;
-use kit::key::{Key, Projection, Table};
+use kit::key::{Key, Table};
 use kit::operation::Access;
 use local::template::{Grant, Template};
 use serde_json::{Value, json};
@@ -51,7 +51,9 @@ fn needed(function: Function) -> BTreeSet<(String, String)> {
 
 /// Everything in which a template differs from the declarations.
 fn differences(text: &str) -> Vec<String> {
-    let template = match Template::parse(text) {
+    // Values that no default has, so that each is seen where it belongs.
+    let parameters = [("TablePrefix", "x-"), ("TenantClaim", "claim"), ("TimeZone", "Zone/City")];
+    let template = match Template::parse(text).and_then(|template| template.with_parameters(&parameters)) {
         Ok(template) => template,
         Err(error) => return vec![error.to_string()],
     };
@@ -64,7 +66,82 @@ fn differences(text: &str) -> Vec<String> {
         Ok(differences) => found.extend(differences),
         Err(error) => found.push(error.to_string()),
     }
+    match surroundings(&template) {
+        Ok(differences) => found.extend(differences),
+        Err(error) => found.push(error.to_string()),
+    }
     found
+}
+
+/// The namespace of the metrics, as the template writes it.
+fn namespace() -> Value {
+    json!({"Fn::Sub": "Chaveiro/${AWS::StackName}"})
+}
+
+/// What is neither a function nor a table: the gateway, the logs, the alarms, the cursor key.
+fn surroundings(template: &Template) -> Result<Vec<String>, local::template::TemplateError> {
+    let mut found = Vec::new();
+    let resources = template.resources()?;
+    let mut check = |what: &str, right: bool| {
+        if !right {
+            found.push(what.to_owned());
+        }
+    };
+    let known = [
+        "AWS::CloudWatch::Alarm",
+        "AWS::DynamoDB::Table",
+        "AWS::Logs::LogGroup",
+        "AWS::SecretsManager::Secret",
+        "AWS::Serverless::Function",
+        "AWS::Serverless::HttpApi",
+    ];
+    for (id, resource) in &resources {
+        let kind = resource["Type"].as_str().unwrap_or_default();
+        check(&format!("{id}: a resource of type {kind} is not expected"), known.contains(&kind));
+        match kind {
+            "AWS::Logs::LogGroup" => {
+                let retention = resource["Properties"].get("RetentionInDays");
+                check(&format!("{id}: its entries are kept for ever"), retention.is_some());
+            }
+            "AWS::SecretsManager::Secret" => {
+                let retained = ["DeletionPolicy", "UpdateReplacePolicy"]
+                    .iter()
+                    .all(|policy| resource.get(*policy) == Some(&json!("Retain")));
+                check(&format!("{id}: it is not retained"), retained);
+            }
+            "AWS::Serverless::HttpApi" => {
+                let api = &resource["Properties"];
+                check("Api: its default authorizer is not Jwt", api["Auth"]["DefaultAuthorizer"] == "Jwt");
+                let authorizer = &api["Auth"]["Authorizers"]["Jwt"]["JwtConfiguration"];
+                check(
+                    "Api: the authorizer has no issuer",
+                    authorizer["issuer"] == json!({"Ref": "JwtIssuer"}),
+                );
+                check(
+                    "Api: the authorizer has no audience",
+                    authorizer["audience"] == json!({"Ref": "JwtAudience"}),
+                );
+                let origins = &api["CorsConfiguration"]["AllowOrigins"];
+                check("Api: its origins are not a parameter", *origins == json!({"Ref": "AllowedOrigins"}));
+                check("Api: it writes no access log", api["AccessLogSettings"].is_object());
+            }
+            _ => {}
+        }
+    }
+    let alarms: BTreeSet<String> = resources
+        .values()
+        .filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm")
+        .map(|resource| {
+            let alarm = &resource["Properties"];
+            let ours = alarm["Namespace"] == namespace() && alarm.get("Dimensions").is_none();
+            let place = if ours { "ours".to_owned() } else { alarm["Namespace"].to_string() };
+            format!("{place} {}", alarm["MetricName"].as_str().unwrap_or_default())
+        })
+        .collect();
+    let expected = ["ours Duration", "ours Faults", "ours Throttled", "\"AWS/ApiGateway\" 5xx"];
+    let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
+    check(&format!("the alarms watch {alarms:?} where they should watch {expected:?}"), alarms == expected);
+    Ok(found)
 }
 
 fn functions(template: &Template) -> Result<Vec<String>, local::template::TemplateError> {
@@ -111,7 +188,48 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
         for (action, resource) in needed.difference(&granted) {
             found.push(format!("{name}: it may not {action} on {resource}"));
         }
+        let attributes: Vec<&str> = function.attributes.keys().map(String::as_str).collect();
+        if attributes.iter().any(|name| !["Type", "Metadata"].contains(name)) {
+            found.push(format!("{name}: its resource has {attributes:?}"));
+        }
+        if function.attributes.get("Metadata") != Some(&json!({"BuildMethod": "rust-cargolambda"})) {
+            found.push(format!("{name}: it is built by another method"));
+        }
+        let known = [
+            "Architectures",
+            "CodeUri",
+            "Environment",
+            "Events",
+            "Handler",
+            "LoggingConfig",
+            "MemorySize",
+            "Policies",
+            "Runtime",
+            "Timeout",
+        ];
+        for property in function.properties.keys().filter(|property| !known.contains(&property.as_str())) {
+            found.push(format!("{name}: its {property} is not expected"));
+        }
+        for event in function.properties["Events"].as_object().into_iter().flatten() {
+            let settings = event.1["Properties"].as_object().into_iter().flatten();
+            for (setting, _) in
+                settings.filter(|(name, _)| !["ApiId", "Method", "Path"].contains(&name.as_str()))
+            {
+                found.push(format!("{name}: its route {} has {setting}", event.0));
+            }
+        }
         let environment = function.environment();
+        let values = [
+            ("TABLE_PREFIX", json!("x-")),
+            ("TENANT_CLAIM", json!("claim")),
+            ("TIME_ZONE", json!("Zone/City")),
+            ("METRICS_NAMESPACE", namespace()),
+        ];
+        for (variable, value) in values {
+            if environment.get(variable).is_some_and(|set| *set != value) {
+                found.push(format!("{name}: its {variable} is {}", environment[variable]));
+            }
+        }
         let mut expected = BTreeSet::from(["TABLE_PREFIX", "TENANT_CLAIM", "TIME_ZONE", "METRICS_NAMESPACE"]);
         if matches!(declaration, Function::List(list) if gives_cursors(list)) {
             expected.insert("CURSOR_KEY");
@@ -123,14 +241,17 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
         if set != expected {
             found.push(format!("{name}: its environment sets {set:?} where it reads {expected:?}"));
         }
-        for (property, value) in [("Runtime", json!("provided.al2023")), ("Handler", json!("bootstrap"))] {
+        for (property, value) in [
+            ("Runtime", json!("provided.al2023")),
+            ("Handler", json!("bootstrap")),
+            ("Architectures", json!(["arm64"])),
+            ("MemorySize", json!(256)),
+            // Below the gateway's 30 s.
+            ("Timeout", json!(29)),
+        ] {
             if function.properties.get(property) != Some(&value) {
                 found.push(format!("{name}: its {property} is not {value}"));
             }
-        }
-        let timeout = function.properties.get("Timeout").and_then(Value::as_u64).unwrap_or(3);
-        if !(5..=29).contains(&timeout) {
-            found.push(format!("{name}: a time-out of {timeout} s is not below the gateway's"));
         }
     }
     Ok(found)
@@ -177,7 +298,7 @@ fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -
         }
     };
     let properties = &resource["Properties"];
-    check("it has another name", properties["TableName"] == table.name);
+    check("it has another name", properties["TableName"] == format!("x-{}", table.name));
     check("it is not on demand", properties["BillingMode"] == "PAY_PER_REQUEST");
     let recovery = &properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"];
     check("it has no point-in-time recovery", recovery == true);
@@ -213,13 +334,7 @@ fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -
     let declared: BTreeMap<String, (Vec<(String, String)>, String)> = table
         .indexes
         .iter()
-        .map(|index| {
-            let projection = match index.projection {
-                Projection::All => "ALL",
-                Projection::KeysOnly => "KEYS_ONLY",
-            };
-            (index.name.to_owned(), (declared_key(&index.key), projection.to_owned()))
-        })
+        .map(|index| (index.name.to_owned(), (declared_key(&index.key), "ALL".to_owned())))
         .collect();
     check(&format!("its indexes are {indexes:?} where it has {declared:?}"), indexes == declared);
     found
@@ -239,6 +354,88 @@ struct Mutant {
 
 #[test]
 fn a_template_that_is_wrong_in_one_place_is_caught() {
+    let more = [
+        Mutant {
+            from: "TableName: !Sub '${TablePrefix}Cart'",
+            to: "TableName: Cart",
+            caught: "Cart: it has another name",
+        },
+        Mutant {
+            from: "TENANT_CLAIM: !Ref TenantClaim",
+            to: "TENANT_CLAIM: !Ref TablePrefix",
+            caught: "its TENANT_CLAIM is",
+        },
+        Mutant {
+            from: "METRICS_NAMESPACE: !Sub 'Chaveiro/${AWS::StackName}'",
+            to: "METRICS_NAMESPACE: Chaveiro",
+            caught: "its METRICS_NAMESPACE is",
+        },
+        Mutant {
+            from: "      MetricName: Faults\n",
+            to: "      MetricName: Failures\n",
+            caught: "the alarms watch",
+        },
+        Mutant {
+            from: "      Namespace: !Sub 'Chaveiro/${AWS::StackName}'\n      MetricName: Throttled\n",
+            to: "      Namespace: Chaveiro\n      MetricName: Throttled\n",
+            caught: "the alarms watch",
+        },
+        Mutant {
+            from: "Resources:\n",
+            to: "Resources:\n  More:\n    Type: AWS::IAM::Policy\n    Properties: {}\n",
+            caught: "type AWS::IAM::Policy is not expected",
+        },
+        Mutant {
+            from: "  CartFunction:\n    Type: AWS::Serverless::Function\n",
+            to: "  CartFunction:\n    Type: AWS::Serverless::Function\n    Connectors: {}\n",
+            caught: "cart: its resource has",
+        },
+        Mutant {
+            from: "      CodeUri: functions/cart\n",
+            to: "      CodeUri: functions/cart\n      FunctionUrlConfig: { AuthType: NONE }\n",
+            caught: "cart: its FunctionUrlConfig is not expected",
+        },
+        Mutant {
+            from: "      CodeUri: functions/cart\n",
+            to: "      CodeUri: functions/cart\n      MemorySize: 128\n",
+            caught: "cart: its MemorySize is not 256",
+        },
+        Mutant {
+            from: "Method: GET, Path: /carts }",
+            to: "Method: GET, Path: /carts, Auth: { Authorizer: NONE } }",
+            caught: "cart: its route List has Auth",
+        },
+        Mutant {
+            from: "        DefaultAuthorizer: Jwt\n",
+            to: "",
+            caught: "its default authorizer is not Jwt",
+        },
+        Mutant {
+            from: "        AllowOrigins: !Ref AllowedOrigins\n",
+            to: "        AllowOrigins: ['*']\n",
+            caught: "its origins are not a parameter",
+        },
+        Mutant {
+            from: "      RetentionInDays: !Ref LogRetentionDays\n",
+            to: "      LogGroupClass: STANDARD\n",
+            caught: "its entries are kept for ever",
+        },
+        Mutant {
+            from: "    Type: AWS::SecretsManager::Secret\n    DeletionPolicy: Retain\n",
+            to: "    Type: AWS::SecretsManager::Secret\n",
+            caught: "CursorKey: it is not retained",
+        },
+        Mutant {
+            from: "    Default: arm64\n",
+            to: "    Default: x86_64\n",
+            caught: "its Architectures is not",
+        },
+        Mutant {
+            from: "BuildMethod: rust-cargolambda",
+            to: "BuildMethod: makefile",
+            caught: "it is built by another method",
+        },
+    ];
     let mutants = [
         Mutant {
             from: "        - IndexName: tenant-status-index\n          KeySchema:\n            - { AttributeName: tenant, KeyType: HASH }\n            - { AttributeName: status, KeyType: RANGE }\n          Projection: { ProjectionType: ALL }\n",
@@ -311,7 +508,7 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
             caught: "order-create: it is served at",
         },
         Mutant { from: "        TABLE_PREFIX: !Ref TablePrefix\n", to: "", caught: "its environment sets" },
-        Mutant { from: "    Timeout: 29\n", to: "    Timeout: 60\n", caught: "a time-out of 60 s" },
+        Mutant { from: "    Timeout: 29\n", to: "    Timeout: 60\n", caught: "its Timeout is not 29" },
         Mutant {
             from: "  CartFunction:\n",
             to: "  BasketFunction:\n",
@@ -329,7 +526,7 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
         },
     ];
     let text = template_text();
-    for mutant in mutants {
+    for mutant in mutants.into_iter().chain(more) {
         assert!(text.contains(mutant.from), "the template no longer holds {:?}", mutant.from);
         let found = differences(&text.replacen(mutant.from, mutant.to, 1));
         let caught = found.iter().any(|difference| difference.contains(mutant.caught));

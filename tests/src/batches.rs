@@ -51,8 +51,48 @@ async fn writes_that_come_back_are_sent_again_with_pauses() {
     let started = Instant::now();
     session.batch_write(&TABLE, items.into_iter().map(Write::Put).collect()).await.unwrap();
     assert_eq!(stored(&world), 24);
-    assert_eq!(world.calls().len(), 4);
+    let sent: Vec<Vec<String>> = world
+        .calls()
+        .iter()
+        .map(|call| {
+            let writes = call.body["RequestItems"]["Visit"].as_array().unwrap();
+            let id = |write: &Value| write["PutRequest"]["Item"]["id"]["S"].as_str().unwrap().to_owned();
+            writes.iter().map(id).collect()
+        })
+        .collect();
+    let ids = |from: usize| (from..24).map(|id| format!("v-{id:03}")).collect::<Vec<_>>();
+    assert_eq!(sent, [ids(0), ids(12), ids(18), ids(21)], "only what came back is sent again");
     assert!(started.elapsed() > Duration::ZERO, "it pauses between tries");
+}
+
+/// How long ten writes that are never taken wait in all, over some runs.
+async fn waits() -> Vec<Duration> {
+    let world = World::with_tables(&[TABLE]);
+    let (db, items): (_, Vec<Item>) = (world.db(), (0..10).map(key).collect());
+    let mut waits = Vec::new();
+    for _ in 0..20 {
+        world.script((0..8).map(|_| part_of_the_writes(&world, &items, 0)));
+        let mut session = Session::new(&db, Instant::now() + Duration::from_secs(600));
+        let started = Instant::now();
+        let writes = items.iter().cloned().map(Write::Put).collect();
+        session.batch_write(&TABLE, writes).await.unwrap_err();
+        waits.push(started.elapsed());
+    }
+    waits
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_grow_and_differ() {
+    let waits = waits().await;
+    // Seven pauses, each drawn from zero to 50 ms doubled time after time, 2 s at the most.
+    let most = [100, 200, 400, 800, 1600, 2000, 2000].iter().sum::<u64>();
+    assert!(waits.iter().all(|wait| *wait <= Duration::from_millis(most)), "{waits:?}");
+    let mean = waits.iter().sum::<Duration>() / 20;
+    assert!(mean > Duration::from_millis(most / 4), "the mean is half of the most: {mean:?}");
+    assert!(
+        waits.iter().collect::<std::collections::BTreeSet<_>>().len() > 10,
+        "no two processes wait alike"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,11 +148,11 @@ async fn an_empty_batch_is_no_call_and_a_large_one_is_several() {
     let db = world.db();
     let mut session = Session::new(&db, Instant::now() + Duration::from_secs(30));
     session.batch_write(&TABLE, Vec::new()).await.unwrap();
-    assert_eq!(session.batch_get(&TABLE, &[]).await.unwrap(), Vec::<Item>::new());
+    assert_eq!(session.batch_get(&TABLE, &[], false).await.unwrap(), Vec::<Item>::new());
     assert!(world.calls().is_empty());
     session.batch_write(&TABLE, (0..60).map(|id| Write::Put(key(id))).collect()).await.unwrap();
     assert_eq!(world.calls().len(), 3, "25 at a time");
-    let found = session.batch_get(&TABLE, &(0..150).map(key).collect::<Vec<_>>()).await.unwrap();
+    let found = session.batch_get(&TABLE, &(0..150).map(key).collect::<Vec<_>>(), false).await.unwrap();
     assert_eq!(found.len(), 60);
     assert_eq!(world.calls().len(), 2, "100 at a time");
     assert!(session.meter().write_units >= 60.0 && session.meter().read_units > 0.0);
@@ -132,7 +172,7 @@ async fn items_come_in_the_order_asked_each_once() {
         json!({"Responses": {"Visit": [row(2), row(5)]}, "UnprocessedKeys": {"Visit": left}}),
     )]);
     let asked: Vec<Item> = [7, 2, 5, 2, 7].map(key).to_vec();
-    let found = session.batch_get(&TABLE, &asked).await.unwrap();
+    let found = session.batch_get(&TABLE, &asked, false).await.unwrap();
     assert_eq!(found, [7, 2, 5].map(key));
     let calls = world.calls();
     assert_eq!(calls[0].body["RequestItems"]["Visit"]["Keys"].as_array().map(Vec::len), Some(3));
@@ -146,7 +186,7 @@ async fn keys_that_are_never_read_are_handed_back() {
     let all = json!({"Keys": [{"tenant": {"S": "acme"}, "id": {"S": "v-001"}}]});
     world.script((0..50).map(|_| Fault::Reply(200, json!({"UnprocessedKeys": {"Visit": all}}))));
     let mut session = Session::new(&db, Instant::now() + Duration::from_secs(600));
-    let unfinished = session.batch_get(&TABLE, &[key(1)]).await.unwrap_err();
+    let unfinished = session.batch_get(&TABLE, &[key(1)], true).await.unwrap_err();
     assert_eq!((unfinished.error.code(), unfinished.remaining), (Code::Throttled, vec![key(1)]));
 }
 

@@ -47,6 +47,8 @@ struct RuntimeApi {
     events: Mutex<VecDeque<(String, String)>>,
     added: Notify,
     polled: Notify,
+    /// What is sent as the deadline instead of an instant ten seconds from now.
+    deadline: Mutex<Option<&'static str>>,
     waiting: Mutex<HashMap<String, oneshot::Sender<Value>>>,
 }
 
@@ -127,9 +129,13 @@ async fn next(State(runtime): State<Arc<RuntimeApi>>) -> impl IntoResponse {
     };
     let deadline = SystemTime::now() + Duration::from_secs(10);
     let deadline = deadline.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+    let deadline = match *runtime.deadline.lock().unwrap() {
+        Some(deadline) => deadline.to_owned(),
+        None => deadline.to_string(),
+    };
     let headers = [
         ("lambda-runtime-aws-request-id", id),
-        ("lambda-runtime-deadline-ms", deadline.to_string()),
+        ("lambda-runtime-deadline-ms", deadline),
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:sa-east-1:1:function:f".to_owned()),
     ];
     (headers, event)
@@ -209,4 +215,19 @@ async fn a_function_that_cannot_start_says_why_and_says_no_secret() {
     let line = String::from_utf8(output.stdout).unwrap();
     assert!(line.contains("AWS_ACCESS_KEY_ID is not set"), "{line}");
     assert!(!line.contains("hush"), "{line}");
+}
+
+#[tokio::test]
+async fn the_local_runtime_is_understood_and_understands() {
+    let sandbox = sandbox().await;
+    let running = Running::start(&sandbox, &debug_binary("orders")).await;
+    // `cargo lambda watch` gives a time-out where Lambda gives an instant.
+    *running.runtime.deadline.lock().unwrap() = Some("600000");
+    let event = crate::event::get("/orders", "acme").claims(None).header("x-local-tenant", "acme");
+    let answer = running.invoke(&event.local().to_string()).await;
+    assert_eq!(answer["statusCode"], 200, "{answer}");
+    // It does not read an answer without cookies, and a REST API does not know them.
+    assert_eq!(answer["cookies"], serde_json::json!([]));
+    let answer = running.invoke(&crate::event::get("/orders", "acme").rest().to_string()).await;
+    assert_eq!((&answer["statusCode"], answer.get("cookies")), (&serde_json::json!(200), None));
 }

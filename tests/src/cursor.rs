@@ -176,3 +176,29 @@ async fn a_cursor_is_short_and_goes_into_a_url() {
     assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
     assert!(!cursor.contains(&"i".repeat(20)), "what it carries cannot be read");
 }
+
+#[tokio::test]
+async fn lists_without_cursors_take_none() {
+    let world = world();
+    let cursor =
+        send(&world.declared(&VISITS), &get("/visits", "acme").with("limit", 1)).await.cursor().unwrap();
+    world.calls();
+    let deployed = World::new();
+    for list in registry::lists() {
+        if matches!(list.answer(), kit::list::Answer::Cursor { .. }) {
+            continue;
+        }
+        for question in list.questions() {
+            let required = question.required().into_iter().flatten();
+            let event = required.fold(get(list.path(), "acme"), |event, name| event.with(name, "x"));
+            let answer = send(&deployed.deployed(list), &event.with("cursor", &cursor)).await;
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (400, "unknown_parameter"),
+                "{}",
+                list.name()
+            );
+        }
+    }
+    assert!(deployed.calls().is_empty());
+}

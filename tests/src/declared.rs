@@ -4,8 +4,8 @@
 use kit::key::{Index, Key, Table};
 use kit::list::{Answer, Days, Direction, Filter, List, Order, Partition, Question, Read, Sort};
 
-const BY_DAY: Index = Index::all("tenant-day-index", Key::pair("tenant", "day"));
-const BY_ROOM: Index = Index::all("roomLookupKey-day-index", Key::pair("roomLookupKey", "day"));
+const BY_DAY: Index = Index::new("tenant-day-index", Key::pair("tenant", "day"));
+const BY_ROOM: Index = Index::new("roomLookupKey-day-index", Key::pair("roomLookupKey", "day"));
 
 /// Visits to rooms. The attribute `mark` stands for one that a rollout adds.
 pub const VISIT: Table =

@@ -101,6 +101,49 @@ async fn a_write_whose_answer_was_lost_is_not_taken_for_somebody_else_s() {
 }
 
 #[tokio::test]
+async fn an_order_that_happens_to_have_the_next_number_is_not_taken_for_our_own() {
+    let world = World::new();
+    world.put("SalesOrder", json!({"tenant": {"S": "acme"}, "id": {"S": "o-1"}, "number": {"N": "1"}}));
+    let mut order = body();
+    order["id"] = json!("o-1");
+    let answer = send(&world.deployed(&order_create::OPERATION), &post("/orders", "acme", &order)).await;
+    assert_eq!((answer.status, answer.code().as_str()), (409, "already_exists"));
+}
+
+#[tokio::test]
+async fn what_is_answered_is_what_is_stored() {
+    let world = World::new();
+    let body = r#"{"customer":{"id":"c"},"items":[{"productId":"p","quantity":1e2,"unitPrice":10.50}],"x":-0.0,"y":1.5E-3}"#;
+    let event = post("/orders", "acme", &Value::Null).raw_body(body);
+    let created = send(&world.deployed(&order_create::OPERATION), &event).await;
+    let listed = send(&world.deployed(&orders::LIST), &get("/orders", "acme")).await;
+    assert!(listed.body.contains(&format!("[{}]", created.body)), "{} {}", created.body, listed.body);
+}
+
+#[tokio::test]
+async fn an_order_too_large_for_an_item_is_refused_before_it_is_numbered() {
+    let world = World::new();
+    let lists = format!("{}{}", "[".repeat(29), "]".repeat(29));
+    let nested = vec![lists; 4_300].join(",");
+    let body = format!(
+        r#"{{"customer":{{"id":"c"}},"items":[{{"productId":"p","quantity":1,"unitPrice":1}}],"x":[{nested}]}}"#
+    );
+    let event = post("/orders", "acme", &Value::Null).raw_body(&body);
+    let answer = send(&world.deployed(&order_create::OPERATION), &event).await;
+    assert_eq!((answer.status, answer.code().as_str()), (413, "item_too_large"), "{}", answer.body);
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_parameter_is_not_ignored_in_silence() {
+    let world = World::new();
+    let event = post("/orders", "acme", &body()).with("dryRun", "true");
+    let answer = send(&world.deployed(&order_create::OPERATION), &event).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "unknown_parameter"));
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
 async fn numbers_keep_their_digits_through_both_functions() {
     let world = World::new();
     let digits = "12345678901234567890123456789012345678";
@@ -133,6 +176,8 @@ async fn a_wrong_order_is_refused_before_any_call() {
         (change(|body| body["customer"]["id"] = json!("é".repeat(513))), "customer.id"),
         (change(|body| body["tenant"] = json!("beta")), "tenant"),
         (change(|body| body["number"] = json!(1)), "number"),
+        (change(|body| body["customerId"] = json!("c-8")), "customerId"),
+        (change(|body| body["schemaVersion"] = json!(1)), "schemaVersion"),
         (change(|body| body["createdAt"] = json!("2020-01-01T00:00:00.000Z")), "createdAt"),
         (change(|body| body["items"] = json!([])), "items"),
         (change(|body| body["id"] = json!("x".repeat(129))), "id"),

@@ -124,6 +124,15 @@ async fn a_day_without_midnight_is_read_whole() {
 }
 
 #[tokio::test]
+async fn a_day_that_the_time_zone_skipped_is_empty() {
+    let world = World::new();
+    let app = world.declared_with(&orders::LIST, &[("TIME_ZONE", "Pacific/Apia")]);
+    let event = get("/orders", "acme").with("from", "2011-12-30").with("to", "2011-12-30");
+    let answer = send(&app, &event).await;
+    assert_eq!((answer.status, answer.total()), (200, 0), "{}", answer.body);
+}
+
+#[tokio::test]
 async fn values_arrive_whole_whatever_is_in_them() {
     let world = World::new();
     let app = world.deployed(&orders::LIST);

@@ -21,7 +21,7 @@ const MAX_ID_BYTES: usize = 128;
 const MAX_LINES: usize = 500;
 
 /// Attributes that an order does not choose itself.
-const OURS: &[&str] = &["tenant", "number", "createdAt"];
+const OURS: &[&str] = &["tenant", "number", "createdAt", "customerId", "schemaVersion"];
 
 /// `POST /orders`.
 pub static OPERATION: Operation = Operation {
@@ -40,13 +40,15 @@ fn create<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_
         let id = order_id(&mut order);
         let number = next_number(tenant, session).await?;
         order.insert("tenant".to_owned(), AttributeValue::S(tenant.to_owned()));
-        order.insert("number".to_owned(), number.clone());
+        order.insert("number".to_owned(), number);
         let now = dates::instant(jiff::Timestamp::now());
         order.insert("createdAt".to_owned(), AttributeValue::S(now));
         match session.put(&sales_order::TABLE, order.clone(), &[Check::Absent("id")]).await {
             Ok(()) => Ok(Reply::Created(order)),
             // A write whose answer was lost is sent again by the SDK, and then finds itself.
-            Err(Error::ConditionFailed { item: Some(stored) }) if stored.get("number") == Some(&number) => {
+            Err(Error::ConditionFailed { item: Some(stored) })
+                if ["number", "createdAt"].iter().all(|name| stored.get(*name) == order.get(*name)) =>
+            {
                 Ok(Reply::Created(order))
             }
             Err(Error::ConditionFailed { .. }) => Err(Error::rejected(

@@ -22,8 +22,9 @@ const MAX_LIMIT: u64 = 100;
 /// The last page that can be asked for.
 const MAX_PAGE: u64 = 1_000_000;
 
-/// The most JSON of a collection that is read for a compressed answer, in bytes.
-const MAX_COLLECTION_BYTES: usize = 64 * 1024 * 1024;
+/// The most JSON that is read for a compressed answer, in bytes. It has to fit into a function's memory
+/// together with its compressed form, and seldom compresses to what Lambda hands back if it is larger.
+const MAX_READ_BYTES: usize = 32 * 1024 * 1024;
 
 /// What a list was asked.
 #[derive(Debug)]
@@ -123,7 +124,7 @@ pub async fn answer(
     // An answer that may be compressed is read whole, within reason; another one ends where it no longer
     // fits, before more is read.
     let most = MAX_ANSWER_BYTES - ENVELOPE_BYTES;
-    let most_read = if accepts_gzip { MAX_COLLECTION_BYTES } else { most };
+    let most_read = if accepts_gzip { MAX_READ_BYTES } else { most };
     let (rows, end, narrower) = match &asked.paging {
         Paging::Page { page, limit } => {
             let narrower = "use a smaller limit";
@@ -158,8 +159,8 @@ pub async fn answer(
             (rows, String::new(), narrower)
         }
     };
-    let body = format!(r#"{{"items":[{}]{end}}}"#, rows.as_json());
-    Ok((http::json(Success::Ok, body, accepts_gzip, &narrower)?, rows.count()))
+    let count = rows.count();
+    Ok((http::json(Success::Ok, rows.into_body(&end), accepts_gzip, &narrower)?, count))
 }
 
 /// Reads the single item of a list's table that the path names, as it is at this moment.
@@ -244,40 +245,29 @@ async fn page_by_places(
     rows: &mut Rows,
     session: &mut Session<'_>,
 ) -> Result<Option<u64>, Error> {
-    let mut places: Vec<Item> = Vec::new();
+    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let needed = skip.saturating_add(limit);
+    let (mut total, mut places): (u64, Vec<Place>) = (0, Vec::new());
     let mut start = None;
     // Each call moves on in the range, and the request's deadline ends a range that is too long.
     loop {
         let part = session.query(plan, Want::Places, None, start).await?;
-        places.extend(part.items);
+        total += part.count;
+        places.extend(part.items.into_iter().map(|item| Place::new(plan, item)));
+        // What cannot be on the page is forgotten, so that a long range fits into memory.
+        if let Some((_, direction)) = plan.order_by {
+            places.sort_by(|a, b| a.compare(b, direction));
+        }
+        places.truncate(needed);
         start = part.next;
         if start.is_none() {
             break;
         }
     }
-    if let Some((attribute, direction)) = plan.order_by {
-        places.sort_by(|a, b| {
-            let by_value = compare(a.get(attribute), b.get(attribute), direction);
-            let key = plan.table.key.attributes();
-            by_value.then_with(|| {
-                key.map(|part| compare(a.get(part.name), b.get(part.name), Direction::Ascending))
-                    .find(|order| order.is_ne())
-                    .unwrap_or(Ordering::Equal)
-            })
-        });
-    }
-    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let keys: Vec<Item> = places
-        .iter()
-        .skip(skip)
-        .take(limit)
-        .map(|place| {
-            let key = plan.table.key.attributes();
-            key.filter_map(|part| Some((part.name.to_owned(), place.get(part.name)?.clone()))).collect()
-        })
-        .collect();
-    let found = session.batch_get(&plan.table, &keys).await?;
+    let keys: Vec<Item> = places.iter().skip(skip).map(|place| place.key(plan)).collect();
+    // A replica that is behind would not have rows which the index has already.
+    let found = session.batch_get(&plan.table, &keys, true).await?;
     // Between the two reads a row may have been deleted, or may have left the question's range: the index
     // is behind the table. Such a row is neither shown nor counted.
     let mut gone = keys.len();
@@ -287,7 +277,7 @@ async fn page_by_places(
         }
         gone -= 1;
     }
-    Ok(Some((places.len() - gone) as u64))
+    Ok(Some(total.saturating_sub(gone as u64)))
 }
 
 /// Whether an item belongs to the rows that `plan` reads.
@@ -302,15 +292,44 @@ fn still_asked(plan: &Plan, item: &Item) -> bool {
         && plan.filter.as_ref().is_none_or(|(path, value)| equals(path, value))
 }
 
-/// Compares two values by which rows are ordered. A row without a text there comes last either way.
-fn compare(a: Option<&AttributeValue>, b: Option<&AttributeValue>, direction: Direction) -> Ordering {
-    fn text(value: Option<&AttributeValue>) -> Option<&String> {
-        value?.as_s().ok()
+fn text(value: &AttributeValue) -> &str {
+    value.as_s().map(String::as_str).unwrap_or_default()
+}
+
+/// Where a row stands among the others, in little memory: there may be many.
+struct Place {
+    /// The value that it is ordered by.
+    by: Option<String>,
+    /// The values of the table's key, in its order.
+    key: Vec<AttributeValue>,
+}
+
+impl Place {
+    fn new(plan: &Plan, mut item: Item) -> Self {
+        let attributes = plan.table.key.attributes();
+        let key =
+            attributes.map(|part| item.remove(part.name).unwrap_or(AttributeValue::Null(true))).collect();
+        let by = plan.order_by.and_then(|(attribute, _)| match item.remove(attribute) {
+            Some(AttributeValue::S(text)) => Some(text),
+            _ => None,
+        });
+        Self { by, key }
     }
-    match (text(a), text(b)) {
-        (Some(a), Some(b)) if direction == Direction::Ascending => a.cmp(b),
-        (Some(a), Some(b)) => b.cmp(a),
-        (a, b) => b.is_some().cmp(&a.is_some()),
+
+    /// By value, and a place without one last either way; equal ones by key, in the same direction.
+    fn compare(&self, other: &Self, direction: Direction) -> Ordering {
+        let by_value = match (&self.by, &other.by) {
+            (Some(a), Some(b)) if direction == Direction::Ascending => a.cmp(b),
+            (Some(a), Some(b)) => b.cmp(a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        let by_key = self.key.iter().map(text).cmp(other.key.iter().map(text));
+        by_value.then(if direction == Direction::Ascending { by_key } else { by_key.reverse() })
+    }
+
+    fn key(&self, plan: &Plan) -> Item {
+        let attributes = plan.table.key.attributes().map(|part| part.name.to_owned());
+        attributes.zip(self.key.iter().cloned()).collect()
     }
 }
 

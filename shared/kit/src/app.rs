@@ -11,20 +11,21 @@ use tokio::time::Instant;
 use crate::answer;
 use crate::config::{self, Settings};
 use crate::dynamo::{Db, Session};
-use crate::error::{Error, chain};
+use crate::error::{Code, Error, chain};
 use crate::function::Function;
 use crate::http::{self, Response};
 use crate::observe::Line;
 use crate::operation::Reply;
-use crate::request::Request;
+use crate::request::{Request, shown};
 
 /// What is kept of the time of an invocation to answer in, once the reading has to end.
 const ANSWER_RESERVE: Duration = Duration::from_millis(300);
 
-/// The longest that a request may take. API Gateway gives up after 30 s (HTTP API) or 29 s (REST).
+/// The longest that a request may take. API Gateway gives up after 30 s (HTTP API) or 29 s (REST), and
+/// its clock starts before ours.
 ///
 /// Source: Amazon API Gateway developer guide, "Quotas: maximum integration timeout".
-const GATEWAY_TIMEOUT: Duration = Duration::from_secs(29);
+const GATEWAY_TIMEOUT: Duration = Duration::from_secs(28);
 
 /// A function with its settings and its database.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ pub struct Handled {
 #[derive(Debug, Default)]
 struct Story {
     request_id: Option<String>,
+    http_api: bool,
     question: Option<&'static str>,
     source: Option<(&'static str, Option<&'static str>)>,
     items: usize,
@@ -88,10 +90,11 @@ impl App {
             .unwrap_or(Err(Error::TimedOut(None)));
 
         let request_id = story.request_id.as_deref().unwrap_or(&invocation.id);
-        let (response, error) = match outcome {
+        let (mut response, error) = match outcome {
             Ok(response) => (response, None),
             Err(error) => (http::error(&error, request_id), Some(error)),
         };
+        response.cookies = story.http_api.then(Vec::new);
         let line = Line {
             namespace: &self.settings.metrics_namespace,
             timestamp: i64::try_from(timestamp.as_millis()).unwrap_or_default(),
@@ -119,6 +122,7 @@ impl App {
     ) -> Result<Response, Error> {
         let mut request = Request::read(event)?;
         story.request_id = request.gateway_request_id().map(str::to_owned);
+        story.http_api = request.is_http_api();
         let route = request.route(&self.function.routes())?;
         let tenant = request.tenant(&self.settings.tenant_claim)?;
         let reply = match self.function {
@@ -138,6 +142,10 @@ impl App {
             }
             Function::Operation(operation) => {
                 story.question = Some(operation.name);
+                if let Some((name, _)) = request.query()?.first() {
+                    let message = format!("{} is not a parameter here; none is taken", shown(name));
+                    return Err(Error::rejected(Code::UnknownParameter, message));
+                }
                 let handle = operation.routes.get(route).map(|route| route.handle);
                 let handle =
                     handle.ok_or_else(|| Error::internal("routing", "a route was found and is not there"))?;
@@ -182,11 +190,11 @@ fn start(function: Function) -> Result<(), Error> {
         let app = App::new(function, settings, db);
         app.prime().await;
         let handler = service_fn(async |event: LambdaEvent<Box<RawValue>>| {
-            let deadline = event.context.deadline();
-            let invocation = Invocation {
-                id: event.context.request_id,
-                time_left: deadline.duration_since(SystemTime::now()).unwrap_or_default(),
-            };
+            // Lambda gives an instant that is still to come. A local runtime may give a duration instead,
+            // which is then one long past.
+            let time_left = event.context.deadline().duration_since(SystemTime::now());
+            let invocation =
+                Invocation { id: event.context.request_id, time_left: time_left.unwrap_or(GATEWAY_TIMEOUT) };
             let handled = app.handle(event.payload.get(), &invocation).await;
             log(&handled.log);
             Ok::<Response, std::convert::Infallible>(handled.response)

@@ -188,7 +188,7 @@ mod tests {
     use crate::list::{Answer, List, Order, Partition, Question, Read, Sort};
     use crate::plan::plan;
 
-    const BY_UNIT: Index = Index::all("unit-index", Key::pair("unitLookupKey", "dueDate"));
+    const BY_UNIT: Index = Index::new("unit-index", Key::pair("unitLookupKey", "dueDate"));
     const TABLE: Table = Table::new("Entry", Key::pair("tenant", "id"), &[BY_UNIT]);
     static LIST: List = List::new(
         "entries",

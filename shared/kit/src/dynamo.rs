@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use crate::config::Endpoint;
 use crate::error::Error;
 use crate::expression::{Change, Check, Placeholders};
-use crate::item::{Item, Rows};
+use crate::item::{self, Item, MAX_ITEM_BYTES, Rows};
 use crate::key::{Key, KeyAttribute, KeyFault, ScalarType, Table};
 use crate::list::Direction;
 use crate::plan::Plan;
@@ -100,6 +100,7 @@ impl Db {
             .expression_attribute_values(":0", nobody)
             .select(Select::Count)
             .limit(1)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send();
         let _ = tokio::time::timeout(Duration::from_secs(1), call).await;
     }
@@ -229,6 +230,7 @@ impl<'a> Session<'a> {
     ///
     /// Those of the call.
     pub async fn get(&mut self, table: &Table, key: Item, consistent: bool) -> Result<Option<Item>, Error> {
+        check_primary_key(table, &key)?;
         self.meter.calls += 1;
         let out = self
             .db
@@ -322,7 +324,6 @@ impl<'a> Session<'a> {
         rows: &mut Rows,
     ) -> Result<Option<Item>, Error> {
         let mut evaluate = FILTERED_FIRST;
-        let mut last: Option<Item> = None;
         let full = rows.count() + limit;
         for call in 0..READ_BUDGET_CALLS {
             if call > 0 && self.deadline.saturating_duration_since(Instant::now()) < READ_BUDGET_RESERVE {
@@ -331,16 +332,17 @@ impl<'a> Session<'a> {
             let wanted = full - rows.count() + 1;
             let look_at = if plan.filter.is_some() { wanted.max(evaluate) } else { wanted };
             evaluate = evaluate.saturating_mul(4);
+            // Rows that are fetched and not returned are left to the next page, which starts after the
+            // last one that is returned; where this part gave none, it starts where the part did.
+            let mut after = start.clone();
             let part = self.query(plan, Want::Rows, Some(look_at as u64), start).await?;
             for item in &part.items {
                 if rows.count() == full || !rows.push(item) {
-                    // Rows were fetched that are not returned: the next page starts after the last
-                    // one that is.
-                    return last.map(Some).ok_or_else(|| {
+                    return after.map(Some).ok_or_else(|| {
                         Error::internal("filling a page", "a single row is larger than a page")
                     });
                 }
-                last = Some(start_key(plan, item));
+                after = Some(start_key(plan, item));
             }
             start = part.next;
             if start.is_none() {
@@ -425,6 +427,7 @@ impl<'a> Session<'a> {
         checks: &[Check],
         returning: Returning,
     ) -> Result<Item, Error> {
+        check_primary_key(table, &key)?;
         let bounds = table.key_bounds();
         for change in changes {
             if let Change::Set(attribute, value) = change
@@ -472,6 +475,7 @@ impl<'a> Session<'a> {
     ///
     /// [`Error::ConditionFailed`] with the item that is stored; those of the call.
     pub async fn delete(&mut self, table: &Table, key: Item, checks: &[Check]) -> Result<(), Error> {
+        check_primary_key(table, &key)?;
         self.meter.calls += 1;
         let mut placeholders = Placeholders::default();
         let condition = placeholders.condition(checks);
@@ -505,7 +509,12 @@ impl<'a> Session<'a> {
     ///
     /// [`Unfinished`] with the keys that were not read, where the service leaves them unprocessed time
     /// after time, and where a call fails.
-    pub async fn batch_get(&mut self, table: &Table, keys: &[Item]) -> Result<Vec<Item>, Unfinished<Item>> {
+    pub async fn batch_get(
+        &mut self,
+        table: &Table,
+        keys: &[Item],
+        consistent: bool,
+    ) -> Result<Vec<Item>, Unfinished<Item>> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::with_capacity(keys.len());
         let mut left: VecDeque<Item> = VecDeque::with_capacity(keys.len());
         for key in keys {
@@ -519,7 +528,7 @@ impl<'a> Session<'a> {
         let mut tries = 0;
         while !left.is_empty() {
             let chunk: Vec<Item> = left.drain(..left.len().min(MAX_BATCH_GET)).collect();
-            let (items, unprocessed) = match self.batch_get_once(table, &chunk).await {
+            let (items, unprocessed) = match self.batch_get_once(table, &chunk, consistent).await {
                 Ok(done) => done,
                 Err(error) => {
                     return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error });
@@ -548,11 +557,13 @@ impl<'a> Session<'a> {
         &mut self,
         table: &Table,
         keys: &[Item],
+        consistent: bool,
     ) -> Result<(Vec<Item>, Vec<Item>), Error> {
         self.meter.calls += 1;
         let name = self.db.table_name(table);
         let asked = KeysAndAttributes::builder()
             .set_keys(Some(keys.to_vec()))
+            .consistent_read(consistent)
             .build()
             .map_err(|error| Error::internal("BatchGetItem", error))?;
         let out = self
@@ -700,7 +711,7 @@ fn key_bytes(key: &Key, item: &Item) -> Vec<u8> {
 
 /// Checks every attribute of an item that is part of some key: a primary key must be whole, an index key
 /// may be absent, and what is there must be something a key can be. The service refuses the same, but
-/// emulators and compatible services do not all.
+/// emulators and compatible services do not all. The item's size is looked at as well.
 fn check_item(table: &Table, item: &Item) -> Result<(), Error> {
     for (attribute, bound) in table.key_bounds() {
         match item.get(attribute.name) {
@@ -714,7 +725,12 @@ fn check_item(table: &Table, item: &Item) -> Result<(), Error> {
             None => {}
         }
     }
-    Ok(())
+    if item::size(item) > MAX_ITEM_BYTES { Err(Error::ItemTooLarge) } else { Ok(()) }
+}
+
+/// The same for a primary key alone.
+fn check_primary_key(table: &Table, key: &Item) -> Result<(), Error> {
+    check_item(&Table { indexes: &[], ..*table }, key)
 }
 
 fn check_value(attribute: &KeyAttribute, bound: usize, value: &AttributeValue) -> Result<(), Error> {

@@ -57,6 +57,8 @@ pub enum Code {
     PreconditionFailed,
     /// The answer is larger than Lambda can hand back.
     AnswerTooLarge,
+    /// An item is larger than DynamoDB stores.
+    ItemTooLarge,
     /// A fault of ours.
     Internal,
     /// DynamoDB refuses more requests for now.
@@ -89,6 +91,7 @@ impl Code {
         Self::AlreadyExists,
         Self::PreconditionFailed,
         Self::AnswerTooLarge,
+        Self::ItemTooLarge,
         Self::Internal,
         Self::Throttled,
         Self::TimedOut,
@@ -119,6 +122,7 @@ impl Code {
             Self::AlreadyExists => "already_exists",
             Self::PreconditionFailed => "precondition_failed",
             Self::AnswerTooLarge => "answer_too_large",
+            Self::ItemTooLarge => "item_too_large",
             Self::Internal => "internal_error",
             Self::Throttled => "throttled",
             Self::TimedOut => "timed_out",
@@ -153,6 +157,9 @@ pub enum Error {
         /// What is wrong with its value.
         fault: KeyFault,
     },
+    /// An item is larger than DynamoDB stores. Nothing was sent.
+    #[error("an item must have at most {} bytes, names included", crate::item::MAX_ITEM_BYTES)]
+    ItemTooLarge,
     /// The condition of a write does not hold. `item` is what is stored, where it was asked for.
     #[error("the condition of the write does not hold")]
     ConditionFailed {
@@ -194,6 +201,7 @@ impl Error {
             Self::Rejected { code, .. } => *code,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
             Self::KeyAttribute { .. } => Code::InvalidAttribute,
+            Self::ItemTooLarge => Code::ItemTooLarge,
             Self::ConditionFailed { .. } => Code::PreconditionFailed,
             Self::Throttled(_) => Code::Throttled,
             Self::TimedOut(_) => Code::TimedOut,
@@ -202,7 +210,8 @@ impl Error {
     }
 }
 
-/// The error and all its causes, for the log.
+/// The error and all its causes, for the log. What DynamoDB quotes of a request stands in braces in its
+/// messages, and is left out.
 #[must_use]
 pub fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
@@ -216,7 +225,26 @@ pub fn chain(error: &(dyn StdError + 'static)) -> String {
         }
         next = cause.source();
     }
-    text
+    without_braces(&text)
+}
+
+/// The text with an ellipsis in place of all that stands in braces.
+fn without_braces(text: &str) -> String {
+    let (mut kept, mut depth) = (String::with_capacity(text.len()), 0_u32);
+    for c in text.chars() {
+        match c {
+            '{' => {
+                if depth == 0 {
+                    kept.push_str("{...}");
+                }
+                depth += 1;
+            }
+            '}' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => kept.push(c),
+            _ => {}
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -227,6 +255,15 @@ mod tests {
     fn codes_are_distinct() {
         let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(names.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn what_a_service_quotes_is_left_out() {
+        let quoted = "lower bound operand: AttributeValue: {S:Maria {x}}, upper bound operand: {S:A}";
+        assert_eq!(
+            without_braces(quoted),
+            "lower bound operand: AttributeValue: {...}, upper bound operand: {...}"
+        );
     }
 
     #[test]

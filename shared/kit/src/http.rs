@@ -32,6 +32,10 @@ pub struct Response {
     pub body: String,
     /// Whether the body is base64.
     pub is_base64_encoded: bool,
+    /// No cookies, said to an HTTP API, since `cargo lambda watch` does not understand an answer that
+    /// leaves them out. A REST API takes no such field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookies: Option<Vec<String>>,
 }
 
 /// The status of an answer that is not an error.
@@ -69,7 +73,7 @@ pub const fn status(code: Code) -> u16 {
         Code::MethodNotAllowed => 405,
         Code::AlreadyExists => 409,
         Code::PreconditionFailed => 412,
-        Code::AnswerTooLarge => 413,
+        Code::AnswerTooLarge | Code::ItemTooLarge => 413,
         Code::Internal => 500,
         Code::Throttled => 503,
         Code::TimedOut => 504,
@@ -88,7 +92,8 @@ pub fn json(success: Success, body: String, accepts_gzip: bool, narrower: &str) 
         Success::Created => 201,
         Success::NoContent => 204,
     };
-    let mut response = Response { status_code, headers: headers(), body, is_base64_encoded: false };
+    let mut response =
+        Response { status_code, headers: headers(), body, is_base64_encoded: false, cookies: None };
     if escaped_len(&response.body) + ENVELOPE_BYTES <= MAX_ANSWER_BYTES {
         return Ok(response);
     }
@@ -141,7 +146,7 @@ pub fn error(error: &Error, request_id: &str) -> Response {
     let code = error.code();
     let message = match error {
         Error::Rejected { message, .. } | Error::MethodNotAllowed { message, .. } => message.clone(),
-        Error::KeyAttribute { .. } => error.to_string(),
+        Error::KeyAttribute { .. } | Error::ItemTooLarge => error.to_string(),
         Error::ConditionFailed { .. } => "what is stored is not what the request expects".to_owned(),
         Error::Throttled(_) => "too many requests at the moment; try again shortly".to_owned(),
         Error::TimedOut(_) => "there was no answer in time; try again".to_owned(),
@@ -160,7 +165,7 @@ pub fn error(error: &Error, request_id: &str) -> Response {
         Error::MethodNotAllowed { methods, .. } => headers.insert("allow", methods.clone()),
         _ => None,
     };
-    Response { status_code: status(code), headers, body, is_base64_encoded: false }
+    Response { status_code: status(code), headers, body, is_base64_encoded: false, cookies: None }
 }
 
 fn headers() -> BTreeMap<&'static str, String> {

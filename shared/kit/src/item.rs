@@ -13,6 +13,16 @@ pub type Item = HashMap<String, AttributeValue>;
 /// The attribute that changes with every write of an item that several people edit.
 pub const VERSION: &str = "version";
 
+/// The largest item that DynamoDB stores, in bytes as [`size`] counts them.
+///
+/// Source: Amazon DynamoDB developer guide, "Quotas: item size".
+pub const MAX_ITEM_BYTES: usize = 400 * 1024;
+
+/// The longest attribute name, in bytes.
+///
+/// Source: Amazon DynamoDB developer guide, "Quotas: attribute names".
+const MAX_NAME_BYTES: usize = 65_535;
+
 /// The deepest nesting that DynamoDB stores.
 ///
 /// Source: Amazon DynamoDB developer guide, "Quotas: nested attributes".
@@ -29,9 +39,10 @@ pub fn texts<const N: usize>(fields: [(&str, &str); N]) -> Item {
     Item::from(fields.map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned()))))
 }
 
-/// Rows of an answer, written as JSON while they are read.
+/// The body of a list's answer, its rows written as JSON while they are read.
 #[derive(Debug)]
 pub struct Rows {
+    /// The body so far, open at its end.
     json: String,
     count: usize,
     escaped: usize,
@@ -44,7 +55,7 @@ impl Rows {
     /// `unlisted` are left out of every row.
     #[must_use]
     pub fn new(most_escaped: usize, unlisted: &'static [&'static str]) -> Self {
-        Self { json: String::new(), count: 0, escaped: 0, most_escaped, unlisted }
+        Self { json: String::from(r#"{"items":["#), count: 0, escaped: 0, most_escaped, unlisted }
     }
 
     /// Adds a row, or leaves the rows as they are and answers `false` where it does not fit.
@@ -71,10 +82,13 @@ impl Rows {
         self.count
     }
 
-    /// The rows, separated by commas.
+    /// The whole body: the rows, and after them `end`, which begins with a comma or is empty.
     #[must_use]
-    pub fn as_json(&self) -> &str {
-        &self.json
+    pub fn into_body(mut self, end: &str) -> String {
+        self.json.push(']');
+        self.json.push_str(end);
+        self.json.push('}');
+        self.json
     }
 }
 
@@ -210,6 +224,29 @@ fn is_json_number(text: &str) -> bool {
     }
 }
 
+/// The bytes of an item as DynamoDB counts them, or a few more: a number's exact size is not told.
+///
+/// Source: Amazon DynamoDB developer guide, "Item sizes and formats".
+#[must_use]
+pub fn size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
+}
+
+fn value_size(value: &AttributeValue) -> usize {
+    let number = |digits: &String| digits.len() / 2 + 2;
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::N(digits) => number(digits),
+        AttributeValue::B(blob) => blob.as_ref().len(),
+        AttributeValue::Ss(set) => set.iter().map(String::len).sum(),
+        AttributeValue::Ns(set) => set.iter().map(number).sum(),
+        AttributeValue::Bs(set) => set.iter().map(|blob| blob.as_ref().len()).sum(),
+        AttributeValue::M(map) => 3 + map.len() + size(map),
+        AttributeValue::L(list) => 3 + list.iter().map(|element| 1 + value_size(element)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
 /// Why a JSON text is not an item.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ItemFault {
@@ -219,9 +256,12 @@ pub enum ItemFault {
     /// An object has the same name twice.
     #[error("{0} stands more than once")]
     RepeatedName(String),
-    /// A name is empty.
-    #[error("an attribute has an empty name")]
-    EmptyName,
+    /// A name is empty or too long.
+    #[error("a name in {0} must have 1 to 65535 bytes")]
+    Name(String),
+    /// A text holds half of a surrogate pair, which is no character.
+    #[error("{0} must be valid Unicode")]
+    Text(String),
     /// A number has more digits or a larger exponent than DynamoDB stores.
     #[error("{0} must be a number of at most 38 digits, up to 9.99E+125")]
     Number(String),
@@ -230,64 +270,85 @@ pub enum ItemFault {
     TooDeep(String),
 }
 
-/// Reads a JSON object as an item. Numbers keep all their digits; a name whose value is `null` is left
-/// out, since an absent value is never stored as NULL.
+/// Reads a JSON object as an item. Numbers keep all their digits, in the form in which DynamoDB answers
+/// them; a name whose value is `null` is left out, since an absent value is never stored as NULL.
 ///
 /// # Errors
 ///
 /// What is wrong, with the attribute's path.
 pub fn from_json(json: &str) -> Result<Item, ItemFault> {
     let raw: &RawValue = serde_json::from_str(json).map_err(|_| ItemFault::NotAnObject)?;
-    match read_value(raw, "", 0)? {
+    match read_value(raw, Place::Body, 0)? {
         Some(AttributeValue::M(item)) => Ok(item),
         _ => Err(ItemFault::NotAnObject),
     }
 }
 
+/// Where a value stands, told only when something is wrong with it.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Body,
+    Field(&'a Place<'a>, &'a str),
+    Element(&'a Place<'a>, usize),
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let short = |name: &str| name.chars().filter(|c| !c.is_control()).take(40).collect::<String>();
+        match self {
+            Self::Body => formatter.write_str("the body"),
+            Self::Field(Self::Body, name) => formatter.write_str(&short(name)),
+            Self::Field(outer, name) => write!(formatter, "{outer}.{}", short(name)),
+            Self::Element(outer, position) => write!(formatter, "{outer}[{position}]"),
+        }
+    }
+}
+
 /// `None` for `null`.
-fn read_value(raw: &RawValue, path: &str, depth: usize) -> Result<Option<AttributeValue>, ItemFault> {
+fn read_value(raw: &RawValue, place: Place<'_>, depth: usize) -> Result<Option<AttributeValue>, ItemFault> {
     if depth > MAX_DEPTH {
-        return Err(ItemFault::TooDeep(path.to_owned()));
+        return Err(ItemFault::TooDeep(place.to_string()));
     }
     let text = raw.get();
-    // The text is JSON by now, so its first byte tells its type.
+    // The text is JSON by now, so its first byte tells its type, and only a string can still be wrong.
+    let wrong_text = |_| ItemFault::Text(place.to_string());
     Ok(match text.as_bytes().first() {
         Some(b'{') => {
-            let Object(fields) = serde_json::from_str(text).map_err(|_| ItemFault::NotAnObject)?;
+            let Object(fields) = serde_json::from_str(text).map_err(wrong_text)?;
             let mut map = HashMap::with_capacity(fields.len());
             let mut names = std::collections::HashSet::with_capacity(fields.len());
-            for (name, field) in fields {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                if name.is_empty() {
-                    return Err(ItemFault::EmptyName);
+            for (name, field) in &fields {
+                let inner = Place::Field(&place, name);
+                if name.is_empty() || name.len() > MAX_NAME_BYTES {
+                    return Err(ItemFault::Name(place.to_string()));
                 }
-                if !names.insert(name.clone()) {
-                    return Err(ItemFault::RepeatedName(path));
+                if !names.insert(name) {
+                    return Err(ItemFault::RepeatedName(inner.to_string()));
                 }
-                if let Some(value) = read_value(field, &path, depth + 1)? {
-                    map.insert(name, value);
+                if let Some(value) = read_value(field, inner, depth + 1)? {
+                    map.insert(name.clone(), value);
                 }
             }
             Some(AttributeValue::M(map))
         }
         Some(b'[') => {
-            let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| ItemFault::NotAnObject)?;
+            let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong_text)?;
             let mut list = Vec::with_capacity(elements.len());
             for (position, element) in elements.into_iter().enumerate() {
-                let value = read_value(element, &format!("{path}[{position}]"), depth + 1)?;
+                let value = read_value(element, Place::Element(&place, position), depth + 1)?;
                 // A list keeps its positions.
                 list.push(value.unwrap_or(AttributeValue::Null(true)));
             }
             Some(AttributeValue::L(list))
         }
-        Some(b'"') => {
-            Some(AttributeValue::S(serde_json::from_str(text).map_err(|_| ItemFault::NotAnObject)?))
-        }
+        Some(b'"') => Some(AttributeValue::S(serde_json::from_str(text).map_err(wrong_text)?)),
         Some(b't') => Some(AttributeValue::Bool(true)),
         Some(b'f') => Some(AttributeValue::Bool(false)),
         Some(b'n') => None,
-        _ if is_storable_number(text) => Some(AttributeValue::N(text.to_owned())),
-        _ => return Err(ItemFault::Number(path.to_owned())),
+        _ => match stored_number(text) {
+            Some(digits) => Some(AttributeValue::N(digits)),
+            None => return Err(ItemFault::Number(place.to_string())),
+        },
     })
 }
 
@@ -314,30 +375,42 @@ impl<'de> serde::Deserialize<'de> for Object<'de> {
     }
 }
 
-/// Whether DynamoDB stores this JSON number: at most 38 significant digits, and a magnitude of zero or
-/// from 1E-130 to below 1E+126.
-fn is_storable_number(text: &str) -> bool {
-    let unsigned = text.trim_start_matches('-');
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => match exponent.parse::<i64>() {
-            Ok(exponent) => (mantissa, exponent),
-            Err(_) => return false,
-        },
-        None => (unsigned, 0),
+/// A JSON number in the form in which DynamoDB answers it: without an exponent, a plus, or a zero that
+/// says nothing. `None` for what it does not store: more than 38 significant digits, or a magnitude that
+/// is neither zero nor from 1E-130 to below 1E+126.
+fn stored_number(text: &str) -> Option<String> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", text),
     };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     let significant = digits.trim_start_matches('0');
     if significant.is_empty() {
-        return true;
+        return Some("0".to_owned());
     }
     // The power of ten of the first significant digit.
-    let leading_zeros = digits.len() - significant.len();
-    let (Ok(whole_len), Ok(leading)) = (i64::try_from(whole.len()), i64::try_from(leading_zeros)) else {
-        return false;
-    };
-    let Some(magnitude) = exponent.checked_add(whole_len - 1 - leading) else { return false };
-    significant.trim_end_matches('0').len() <= MAX_DIGITS && (-130..=125).contains(&magnitude)
+    let leading =
+        i64::try_from(whole.len()).ok()? - i64::try_from(digits.len() - significant.len()).ok()? - 1;
+    let magnitude = exponent.parse::<i64>().ok()?.checked_add(leading)?;
+    let significant = significant.trim_end_matches('0');
+    if significant.len() > MAX_DIGITS || !(-130..=125).contains(&magnitude) {
+        return None;
+    }
+    Some(match usize::try_from(magnitude) {
+        Ok(magnitude) if magnitude + 1 >= significant.len() => {
+            format!("{sign}{significant}{}", "0".repeat(magnitude + 1 - significant.len()))
+        }
+        Ok(magnitude) => {
+            let (whole, fraction) = significant.split_at_checked(magnitude + 1)?;
+            format!("{sign}{whole}.{fraction}")
+        }
+        Err(_) => {
+            let zeros = usize::try_from(-magnitude - 1).ok()?;
+            format!("{sign}0.{}{significant}", "0".repeat(zeros))
+        }
+    })
 }
 
 /// The value at a path of map attributes: `customer.id`.
@@ -396,26 +469,40 @@ mod tests {
         let mut rows = Rows::new(one * 2, &[]);
         assert!(rows.push(&row));
         assert!(!rows.push(&row), "the comma is one byte too many");
-        assert_eq!((rows.as_json(), rows.count()), (r#"{"id":"a"}"#, 1));
+        assert_eq!(rows.count(), 1);
+        assert_eq!(rows.into_body(r#","total":1"#), r#"{"items":[{"id":"a"}],"total":1}"#);
     }
 
     #[test]
-    fn numbers_dynamodb_cannot_store_are_refused() {
-        for fine in [
-            "0",
-            "-0.0",
-            "1E125",
-            "9.9e125",
-            "1e-130",
-            "12345678901234567890123456789012345678",
-            "1000000000000000000000000000000000000000000",
+    fn numbers_take_the_form_in_which_they_are_answered() {
+        for (given, stored) in [
+            ("0", "0"),
+            ("-0.0", "0"),
+            ("0.0000e999", "0"),
+            ("10.50", "10.5"),
+            ("-1e2", "-100"),
+            ("1.5E+3", "1500"),
+            ("12345.678e-2", "123.45678"),
+            ("0.001", "0.001"),
+            ("12e-5", "0.00012"),
+            ("12345678901234567890123456789012345678", "12345678901234567890123456789012345678"),
         ] {
-            assert!(is_storable_number(fine), "{fine}");
+            assert_eq!(stored_number(given).as_deref(), Some(stored), "{given}");
         }
+        assert_eq!(stored_number("1E125").map(|digits| digits.len()), Some(126));
         for wrong in ["1e126", "1e-131", "123456789012345678901234567890123456789", "1e99999999999999999999"]
         {
-            assert!(!is_storable_number(wrong), "{wrong}");
+            assert_eq!(stored_number(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_size_is_never_below_the_service_s() {
+        let nested = from_json(&format!(r#"{{"a":{}1{}}}"#, "[".repeat(30), "]".repeat(30))).unwrap();
+        // The name, 30 lists of 3 bytes and 1 for their element, and a number.
+        assert!(size(&nested) >= 1 + 30 * 4 + 2, "{}", size(&nested));
+        let texts = from_json(r#"{"name":"açaí","map":{"a":true,"b":null,"c":[]}}"#).unwrap();
+        assert_eq!(size(&texts), 4 + 6 + 3 + (3 + 2 + (1 + 1) + (1 + 3)));
     }
 
     #[test]
@@ -429,7 +516,10 @@ mod tests {
         assert_eq!(from_json("[1]"), Err(ItemFault::NotAnObject));
         assert_eq!(from_json("{"), Err(ItemFault::NotAnObject));
         assert_eq!(from_json(r#"{"a":{"b":1,"b":2}}"#), Err(ItemFault::RepeatedName("a.b".into())));
-        assert_eq!(from_json(r#"{"":1}"#), Err(ItemFault::EmptyName));
+        assert_eq!(from_json(r#"{"":1}"#), Err(ItemFault::Name("the body".into())));
+        let long = format!(r#"{{"a":{{"{}":1}}}}"#, "x".repeat(65_536));
+        assert_eq!(from_json(&long), Err(ItemFault::Name("a".into())));
+        assert_eq!(from_json(r#"{"a":["\ud800"]}"#), Err(ItemFault::Text("a[0]".into())));
         assert_eq!(from_json(r#"{"a":[{"b":1e999}]}"#), Err(ItemFault::Number("a[0].b".into())));
         let deep = format!("{}1{}", r#"{"a":"#.repeat(40), "}".repeat(40));
         assert!(matches!(from_json(&deep), Err(ItemFault::TooDeep(_))));
@@ -455,7 +545,7 @@ mod tests {
         }
 
         #[test]
-        fn digits_survive_both_ways(digits in "-?[1-9][0-9]{0,37}") {
+        fn digits_survive_both_ways(digits in "-?[1-9][0-9]{0,36}[1-9]") {
             let read = from_json(&format!(r#"{{"n":{digits}}}"#)).unwrap();
             prop_assert_eq!(to_json(&read, &[]), format!(r#"{{"n":{digits}}}"#));
         }

@@ -11,6 +11,9 @@ pub const MAX_PARTITION_BYTES: usize = 2048;
 /// Source: Amazon DynamoDB developer guide, "Quotas: sort key length".
 pub const MAX_SORT_BYTES: usize = 1024;
 
+/// The attribute that is the tenant, in every table that is partitioned by it.
+pub const TENANT: &str = "tenant";
+
 /// What joins the parts of a composite key: `tenant#entity`. No part may hold it.
 pub const SEPARATOR: char = '#';
 
@@ -77,31 +80,20 @@ impl Key {
     }
 }
 
-/// Which attributes an index holds besides its keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Projection {
-    /// The whole item.
-    All,
-    /// The keys alone.
-    KeysOnly,
-}
-
-/// A global secondary index.
+/// A global secondary index. It holds whole items, since lists answer whole items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Index {
     /// The index's name as it is deployed.
     pub name: &'static str,
     /// Its key.
     pub key: Key,
-    /// What it holds.
-    pub projection: Projection,
 }
 
 impl Index {
-    /// An index that holds whole items.
+    /// An index.
     #[must_use]
-    pub const fn all(name: &'static str, key: Key) -> Self {
-        Self { name, key, projection: Projection::All }
+    pub const fn new(name: &'static str, key: Key) -> Self {
+        Self { name, key }
     }
 }
 
@@ -204,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_smallest_bound_of_an_attribute_counts() {
-        const BY_ID: Index = Index::all("id-index", Key::pair("id", "at"));
+        const BY_ID: Index = Index::new("id-index", Key::pair("id", "at"));
         const TABLE: Table = Table::new("T", Key::pair("tenant", "id"), &[BY_ID]);
         let bounds: Vec<(&str, usize)> =
             TABLE.key_bounds().into_iter().map(|(attribute, bytes)| (attribute.name, bytes)).collect();

@@ -8,7 +8,7 @@
 //! use kit::key::{Index, Key, Table};
 //! use kit::list::{Answer, Direction, List, Order, Partition, Question, Read, Sort};
 //!
-//! const ELSEWHERE: Index = Index::all("tenant-at-index", Key::pair("tenant", "at"));
+//! const ELSEWHERE: Index = Index::new("tenant-at-index", Key::pair("tenant", "at"));
 //! const TABLE: Table = Table::new("Visit", Key::pair("tenant", "id"), &[]);
 //!
 //! static LIST: List = List::new("visits", "/visits", TABLE, &[Question {
@@ -27,7 +27,7 @@
 //! use kit::key::{Index, Key, Table};
 //! use kit::list::{Answer, Direction, List, Order, Partition, Question, Read, Sort};
 //!
-//! const BY_TIME: Index = Index::all("tenant-at-index", Key::pair("tenant", "at"));
+//! const BY_TIME: Index = Index::new("tenant-at-index", Key::pair("tenant", "at"));
 //! const TABLE: Table = Table::new("Visit", Key::pair("tenant", "id"), &[BY_TIME]);
 //!
 //! static LIST: List = List::new("visits", "/visits", TABLE, &[Question {
@@ -41,7 +41,7 @@
 //! assert_eq!(LIST.name(), "visits");
 //! ```
 
-use crate::key::{Index, Key, ScalarType, Table};
+use crate::key::{Index, Key, KeyAttribute, ScalarType, TENANT, Table};
 
 /// The parameters that walk through an answer. No question may use their names.
 pub const PAGING: &[&str] = &["page", "limit", "cursor", "order"];
@@ -396,6 +396,11 @@ impl Question {
             if !known {
                 return Some("a question reads an index that its table does not have");
             }
+            // The start key of an index holds the table's key, too, and a cursor does not carry what the
+            // tenant tells.
+            if table.key.sort.is_some() && !str_eq(table.key.partition.name, TENANT) {
+                return Some("a question reads an index of a table that is not partitioned by tenant");
+            }
         }
         let key = self.key(table);
         if !matches!(key.partition.scalar, ScalarType::S) {
@@ -496,11 +501,15 @@ const fn ends_with_placeholder(path: &str, name: &str) -> bool {
     placeholders(path) == 1 && has_placeholder(path, name) && bytes[bytes.len() - 1] == b'}'
 }
 
+const fn attribute_eq(a: &KeyAttribute, b: &KeyAttribute) -> bool {
+    str_eq(a.name, b.name) && str_eq(a.scalar.as_str(), b.scalar.as_str())
+}
+
 const fn key_eq(a: &Key, b: &Key) -> bool {
-    str_eq(a.partition.name, b.partition.name)
-        && match (a.sort, b.sort) {
+    attribute_eq(&a.partition, &b.partition)
+        && match (&a.sort, &b.sort) {
             (None, None) => true,
-            (Some(a), Some(b)) => str_eq(a.name, b.name),
+            (Some(a), Some(b)) => attribute_eq(a, b),
             _ => false,
         }
 }
@@ -542,17 +551,16 @@ const fn str_eq(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::KeyAttribute;
 
-    const BY_AT: Index = Index::all("at-index", Key::pair("tenant", "at"));
-    const BY_NUMBER: Index = Index::all(
+    const BY_AT: Index = Index::new("at-index", Key::pair("tenant", "at"));
+    const BY_NUMBER: Index = Index::new(
         "number-index",
         Key {
             partition: KeyAttribute { name: "tenant", scalar: ScalarType::S },
             sort: Some(KeyAttribute { name: "number", scalar: ScalarType::N }),
         },
     );
-    const BY_TENANT: Index = Index::all("tenant-index", Key::single("tenant"));
+    const BY_TENANT: Index = Index::new("tenant-index", Key::single("tenant"));
     const TABLE: Table = Table::new("T", Key::pair("tenant", "id"), &[BY_AT, BY_NUMBER, BY_TENANT]);
     const FINE: Question = Question {
         name: "all",
@@ -601,8 +609,8 @@ mod tests {
 
     #[test]
     fn every_wrong_declaration_is_named() {
-        const OTHER: Index = Index::all("other-index", Key::pair("tenant", "at"));
-        const CHANGED: Index = Index::all("at-index", Key::pair("tenant", "on"));
+        const OTHER: Index = Index::new("other-index", Key::pair("tenant", "at"));
+        const CHANGED: Index = Index::new("at-index", Key::pair("tenant", "on"));
         const FILTER: Option<Filter> = Some(Filter { attribute: "a", parameter: "a" });
         let cases: &[(&str, Option<&str>)] = &[
             ("a list needs a question", fault(&[], Answer::Page)),

@@ -226,7 +226,13 @@ fn period(asked: &[&(String, String)], days: Days, zone: &TimeZone) -> Result<Op
         (None, None) => None,
         (Some(from), None) => Some(Range::AtLeast(first(from)?)),
         (None, Some(to)) => Some(Range::AtMost(last(to)?)),
-        (Some(from), Some(to)) => Some(Range::Between(first(from)?, last(to)?)),
+        (Some(from), Some(to)) => {
+            let (low, high) = (first(from)?, last(to)?);
+            // A day that the time zone skipped holds nothing, and the service refuses a range that ends
+            // before it begins. Nothing is stored as the bare second that `low` is.
+            let high = if high < low { low.clone() } else { high };
+            Some(Range::Between(low, high))
+        }
     })
 }
 
@@ -240,7 +246,7 @@ mod tests {
     use crate::key::{Index, Key};
     use crate::list::{Answer, Read};
 
-    const BY_UNIT: Index = Index::all("unit-index", Key::pair("unitLookupKey", "dueDate"));
+    const BY_UNIT: Index = Index::new("unit-index", Key::pair("unitLookupKey", "dueDate"));
     const TABLE: Table = Table::new("Entry", Key::pair("tenant", "id"), &[BY_UNIT]);
     static LIST: List = List::new(
         "entries",

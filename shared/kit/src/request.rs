@@ -10,17 +10,17 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
-use crate::item::{self, Item, ItemFault};
+use crate::item::{self, Item, ItemFault, MAX_ITEM_BYTES};
 use crate::key::MAX_SORT_BYTES;
 
 /// The longest tenant, in bytes of UTF-8.
 pub const MAX_TENANT_BYTES: usize = 128;
 
-/// The largest body that is read as an item, in bytes. An item may have 400 KB, and it is at most one and
-/// a half times as large as its JSON: a digit and its comma are two bytes there and three here.
-///
-/// Source: Amazon DynamoDB developer guide, "Quotas: item size" and "Item sizes and formats".
+/// The largest body that is read as an item, in bytes.
 pub const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// What an operation may add to an item that it was sent, in bytes.
+const ITEM_RESERVE: usize = 4 * 1024;
 
 /// An HTTP method that a function serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +125,12 @@ impl Request {
             body: text(&event, "body"),
             body_is_base64: event.get("isBase64Encoded").and_then(Value::as_bool).unwrap_or(false),
         })
+    }
+
+    /// Whether an HTTP API sent it (payload 2.0), and not a REST API.
+    #[must_use]
+    pub fn is_http_api(&self) -> bool {
+        matches!(self.query, Query::Raw(_))
     }
 
     /// The id that API Gateway gave the request.
@@ -327,13 +333,17 @@ impl Request {
             let message = format!("the body must have at most {MAX_BODY_BYTES} bytes");
             return Err(Error::rejected(Code::InvalidBody, message));
         }
-        item::from_json(&body).map_err(|fault| {
+        let item = item::from_json(&body).map_err(|fault| {
             let code = match fault {
                 ItemFault::NotAnObject => Code::InvalidBody,
                 _ => Code::InvalidAttribute,
             };
             Error::rejected(code, fault.to_string())
-        })
+        })?;
+        if item::size(&item) > MAX_ITEM_BYTES - ITEM_RESERVE {
+            return Err(Error::ItemTooLarge);
+        }
+        Ok(item)
     }
 
     /// The body as text.

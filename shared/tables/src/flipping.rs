@@ -4,7 +4,7 @@ use kit::key::{Index, Key, Table};
 
 /// The flippings of one project by the instant they were created. Its partition is `tenant#projectId`.
 pub const BY_PROJECT: Index =
-    Index::all("tenantProjectKey-index", Key::pair("tenantProjectKey", "createdAt"));
+    Index::new("tenantProjectKey-index", Key::pair("tenantProjectKey", "createdAt"));
 
 /// The table.
 pub const TABLE: Table = Table::new("Flipping", Key::pair("tenant", "id"), &[BY_PROJECT]);

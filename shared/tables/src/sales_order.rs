@@ -6,13 +6,13 @@
 use kit::key::{Index, Key, Table};
 
 /// All orders of a tenant by the instant they were created.
-pub const BY_CREATED_AT: Index = Index::all("tenant-createdAt-index", Key::pair("tenant", "createdAt"));
+pub const BY_CREATED_AT: Index = Index::new("tenant-createdAt-index", Key::pair("tenant", "createdAt"));
 
 /// The orders of a tenant in one payment status.
-pub const BY_STATUS: Index = Index::all("tenant-status-index", Key::pair("tenant", "status"));
+pub const BY_STATUS: Index = Index::new("tenant-status-index", Key::pair("tenant", "status"));
 
 /// The orders of a tenant in one fulfilment status.
-pub const BY_ORDER_STATUS: Index = Index::all("tenant-orderStatus-index", Key::pair("tenant", "orderStatus"));
+pub const BY_ORDER_STATUS: Index = Index::new("tenant-orderStatus-index", Key::pair("tenant", "orderStatus"));
 
 /// Where an order holds the id of its customer.
 pub const CUSTOMER_ID: &str = "customer.id";
