@@ -60,13 +60,10 @@ fn every_question_has_an_event() {
         for question in list.questions() {
             let required: Vec<&str> = question.required().into_iter().flatten().collect();
             let asked = files.iter().any(|(_, event)| {
-                let given: Vec<&str> = event["queryStringParameters"]
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, _)| name.as_str())
-                    .filter(|name| !kit::list::PAGING.contains(name))
-                    .collect();
+                let fields = [&event["queryStringParameters"], &event["pathParameters"]];
+                let fields = fields.into_iter().filter_map(|fields| fields.as_object()).flatten();
+                let names = fields.map(|(name, _)| name.as_str());
+                let given: Vec<&str> = names.filter(|name| !kit::list::PAGING.contains(name)).collect();
                 required.iter().all(|name| given.contains(name))
                     && given.iter().all(|name| required.contains(name) || question.optional().contains(name))
             });
