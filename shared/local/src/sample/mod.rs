@@ -1,14 +1,23 @@
-//! Sample data: two tenants with orders over eight years, the carts of the same customers, and the
-//! counters that number the orders. The same data every time.
+//! Sample data: two tenants and everything that the lists show of them. The same data every time.
+//!
+//! Both tenants have items of the same ids, and no name in common, so that a row of the other tenant is
+//! seen at once. Numbers have more digits than a float keeps, and sets, nested maps and binary stand
+//! among the attributes, so that it is seen whether items pass through whole.
 
+mod catalogue;
+mod fulfilment;
+mod orders;
+mod property;
+
+use dynoxide::types::{AttributeValue, Item};
 use dynoxide::{Database, ImportOptions};
 use fastrand::Rng;
-use jiff::{Timestamp, ToSpan as _};
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::database::DatabaseError;
 
-/// The tenants. Both have orders, customers and carts of the same ids.
+/// The tenants.
 pub const TENANTS: [&str; 2] = ["acme", "beta"];
 
 /// The orders that each tenant has.
@@ -16,65 +25,6 @@ pub const ORDERS: u32 = 260;
 
 /// What fixes the drawn part of the data.
 const SEED: u64 = 20_260_201;
-
-/// Payment statuses, the usual ones more than once.
-const STATUSES: [&str; 8] = ["PAID", "PAID", "PAID", "PAID", "OPEN", "OPEN", "OVERDUE", "CANCELLED"];
-
-/// What customers are called, by tenant.
-const CUSTOMERS: [[&str; 12]; 2] = [
-    [
-        "Ana Conceição Araújo",
-        "José Antônio Guimarães",
-        "Padaria São João Ltda.",
-        "Érica Magalhães",
-        "Construções Açaí & Cia.",
-        "Luís Gonçalves",
-        "Mercadinho Três Irmãos",
-        "Íris Assunção",
-        "Agropecuária Pantanal S.A.",
-        "Fábio D'Ávila",
-        "Farmácia Boa Saúde",
-        "Zélia Simões",
-    ],
-    [
-        "Imobiliária Pôr do Sol",
-        "Márcia Brandão",
-        "João Pereira Luz",
-        "Oficina do Zé Ltda.",
-        "Letícia Falcão",
-        "Cafeteria Grão-Pará",
-        "Antônia Conceição",
-        "Gráfica Sé",
-        "Raimundo Nonato Cruz",
-        "Escola Pequeno Príncipe",
-        "Tânia Müller",
-        "Pousada Baía de Todos os Santos",
-    ],
-];
-
-/// What is sold: id, description, unit price in cents.
-const PRODUCTS: [(&str, &str, u64); 10] = [
-    ("p-101", "Café torrado em grãos 1 kg", 6_490),
-    ("p-102", "Pão de queijo congelado 2 kg", 4_290),
-    ("p-103", "Açúcar demerara 5 kg", 2_375),
-    ("p-104", "Feijão-carioca 1 kg", 899),
-    ("p-105", "Óleo de dendê 900 ml", 1_849),
-    ("p-106", "Guaraná em lata (caixa com 12)", 3_999),
-    ("p-107", "Rapadura 500 g", 1_250),
-    ("p-108", "Água de coco 1 l", 1_190),
-    ("p-109", "Cachaça artesanal 700 ml", 8_900),
-    ("p-110", "Fubá de milho 1 kg", 645),
-];
-
-/// The instants of the first orders of each tenant: around the day that began at one in the morning
-/// in São Paulo, two of them the same.
-const FIRST: [&str; 5] = [
-    "2018-11-04T02:59:59.999Z",
-    "2018-11-04T03:00:00.000Z",
-    "2018-11-04T03:00:00.000Z",
-    "2018-11-05T01:59:59.999Z",
-    "2018-11-05T02:00:00.000Z",
-];
 
 /// Items of one table, as DynamoDB JSON.
 #[derive(Debug, Clone)]
@@ -85,40 +35,26 @@ pub struct Items {
     pub items: Vec<Value>,
 }
 
-/// All sample data.
+/// All sample data, each table once.
 pub fn items() -> Vec<Items> {
-    let mut orders = Vec::new();
-    let mut carts = Vec::new();
-    let mut counters = Vec::new();
-    for (index, tenant) in TENANTS.into_iter().enumerate() {
-        let mut rng = Rng::with_seed(SEED.wrapping_add(index as u64));
-        let customers: Vec<Customer> = customers(index, &mut rng);
-        let mut at = Timestamp::UNIX_EPOCH;
-        for number in 1..=ORDERS {
-            at = next_instant(number, at, &mut rng);
-            let customer = customers.get(rng.usize(..customers.len()));
-            orders.extend(customer.map(|customer| order(tenant, number, at, customer, &mut rng)));
-        }
-        let mut number = 0;
-        for (place, customer) in customers.iter().enumerate() {
-            // The first has three, the second none, the third one, the fourth two, and so on.
-            for _ in 0..(3 + place * 2) % 5 % 4 {
-                number += 1;
-                at += rng.i64(1..600).minutes();
-                carts.push(cart(tenant, number, at, &customer.id, &mut rng));
+    let mut all: Vec<Items> = Vec::new();
+    for (place, name) in TENANTS.into_iter().enumerate() {
+        let tenant = Tenant { name, place };
+        let orders = orders::orders(tenant);
+        let of_tenant = [
+            orders.items,
+            catalogue::items(tenant),
+            fulfilment::items(tenant, &orders.orders),
+            property::items(tenant),
+        ];
+        for own in of_tenant.into_iter().flatten() {
+            match all.iter_mut().find(|known| known.table == own.table) {
+                Some(known) => known.items.extend(own.items),
+                None => all.push(own),
             }
         }
-        counters.push(json!({
-            "tenant": { "S": tenant },
-            "name": { "S": "order" },
-            "value": { "N": ORDERS.to_string() },
-        }));
     }
-    vec![
-        Items { table: "SalesOrder", items: orders },
-        Items { table: "Cart", items: carts },
-        Items { table: "Counter", items: counters },
-    ]
+    all
 }
 
 /// Writes all sample data into tables whose names begin with `table_prefix`.
@@ -129,8 +65,8 @@ pub fn items() -> Vec<Items> {
 pub fn load(database: &Database, table_prefix: &str) -> Result<(), DatabaseError> {
     for Items { table, items } in items() {
         let refused = |problem: String| DatabaseError::Table { table: table.to_owned(), problem };
-        let items =
-            serde_json::from_value(Value::Array(items)).map_err(|error| refused(error.to_string()))?;
+        let items: Result<Vec<_>, _> = items.into_iter().map(stored).collect();
+        let items = items.map_err(|error| refused(error.to_string()))?;
         let imported =
             database.import_items(&format!("{table_prefix}{table}"), items, ImportOptions::default());
         imported.map_err(|error| refused(error.to_string()))?;
@@ -138,105 +74,64 @@ pub fn load(database: &Database, table_prefix: &str) -> Result<(), DatabaseError
     Ok(())
 }
 
-struct Customer {
-    id: String,
+/// An item from its DynamoDB JSON.
+fn stored(item: Value) -> serde_json::Result<Item> {
+    let Value::Object(attributes) = item else { return serde_json::from_value(item) };
+    attributes.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect()
+}
+
+/// A value from its DynamoDB JSON. Texts, numbers and maps, which are most of the data, are moved and not
+/// read anew, which would take as long as all the rest.
+fn attribute(mut value: Value) -> serde_json::Result<AttributeValue> {
+    let only = value.as_object_mut().and_then(|object| object.iter_mut().next());
+    Ok(match only.map(|(kind, inner)| (kind.as_str(), inner)) {
+        Some(("S", Value::String(text))) => AttributeValue::S(std::mem::take(text)),
+        Some(("N", Value::String(digits))) => AttributeValue::N(std::mem::take(digits)),
+        Some(("M", map)) => AttributeValue::M(stored(map.take())?),
+        _ => serde_json::from_value(value)?,
+    })
+}
+
+/// The tenant whose data is made.
+#[derive(Debug, Clone, Copy)]
+struct Tenant {
     name: &'static str,
-    document: String,
+    place: usize,
 }
 
-fn customers(tenant: usize, rng: &mut Rng) -> Vec<Customer> {
-    let names = CUSTOMERS.get(tenant).into_iter().flatten();
-    let customer = |(place, name): (usize, &&'static str)| Customer {
-        id: format!("c-{:03}", place + 1),
-        name,
-        // Eleven digits that no check digit fits: nobody's document.
-        document: format!("{:09}00", rng.u32(1..1_000_000_000)),
-    };
-    names.enumerate().map(customer).collect()
-}
+impl Tenant {
+    /// What chance decides in one domain, the same every time.
+    fn rng(self, domain: u64) -> Rng {
+        Rng::with_seed(SEED.wrapping_add(domain * 1_000).wrapping_add(self.place as u64))
+    }
 
-/// Orders come up to three weeks apart, and now and then at the same instant as the one before.
-fn next_instant(number: u32, before: Timestamp, rng: &mut Rng) -> Timestamp {
-    let first = FIRST.get(number as usize - 1).and_then(|text| text.parse().ok());
-    match first {
-        Some(at) => at,
-        None if number.is_multiple_of(13) => before,
-        None => before + rng.i64(1..1_960_000_000).milliseconds(),
+    /// What belongs to this tenant of two things.
+    fn own<T>(self, [first, second]: [T; 2]) -> T {
+        if self.place == 0 { first } else { second }
     }
 }
 
-fn order(tenant: &str, number: u32, at: Timestamp, customer: &Customer, rng: &mut Rng) -> Value {
-    let status = STATUSES.get(rng.usize(..STATUSES.len())).copied().unwrap_or("OPEN");
-    let order_status = match status {
-        "CANCELLED" => "RETURNED",
-        "PAID" => {
-            ["PICKING", "SHIPPED", "DELIVERED", "DELIVERED"].get(rng.usize(..4)).copied().unwrap_or("NEW")
-        }
-        _ => ["NEW", "NEW", "PICKING", "SHIPPED"].get(rng.usize(..4)).copied().unwrap_or("NEW"),
-    };
-    let lines = lines(rng);
-    let total: u64 = lines.iter().map(|line| line.cents * line.quantity).sum();
-    json!({
-        "tenant": { "S": tenant },
-        "id": { "S": format!("order-{number:04}") },
-        "number": { "N": number.to_string() },
-        "createdAt": { "S": instant(at) },
-        "status": { "S": status },
-        "orderStatus": { "S": order_status },
-        "customer": { "M": {
-            "id": { "S": customer.id },
-            "name": { "S": customer.name },
-            "document": { "S": customer.document },
-        } },
-        "items": { "L": lines.iter().map(Line::stored).collect::<Vec<Value>>() },
-        "total": { "N": amount(total) },
-    })
+/// One of several texts.
+fn pick<const N: usize>(rng: &mut Rng, from: [&'static str; N]) -> &'static str {
+    rng.choice(from).unwrap_or_default()
 }
 
-fn cart(tenant: &str, number: u32, at: Timestamp, customer: &str, rng: &mut Rng) -> Value {
-    json!({
-        "tenant": { "S": tenant },
-        "id": { "S": format!("cart-{number:04}") },
-        "customerId": { "S": customer },
-        "items": { "L": lines(rng).iter().map(Line::stored).collect::<Vec<Value>>() },
-        "updatedAt": { "S": instant(at) },
-    })
+/// A number with this many decimals, exact: `decimal(6490, 2)` is `64.90`.
+fn decimal(units: i64, decimals: u8) -> String {
+    let one = 10_i64.pow(u32::from(decimals));
+    let sign = if units < 0 { "-" } else { "" };
+    let (whole, fraction) = ((units / one).abs(), (units % one).abs());
+    format!("{sign}{whole}.{fraction:0width$}", width = usize::from(decimals))
 }
 
-struct Line {
-    product: &'static str,
-    description: &'static str,
-    quantity: u64,
-    cents: u64,
+/// Cents as an amount.
+fn amount(cents: i64) -> String {
+    decimal(cents, 2)
 }
 
-impl Line {
-    fn stored(&self) -> Value {
-        json!({ "M": {
-            "productId": { "S": self.product },
-            "description": { "S": self.description },
-            "quantity": { "N": self.quantity.to_string() },
-            "unitPrice": { "N": amount(self.cents) },
-        } })
-    }
-}
-
-/// One to four lines of different products.
-fn lines(rng: &mut Rng) -> Vec<Line> {
-    let count = rng.usize(1..=4);
-    let chosen = rng.choose_multiple(PRODUCTS.iter(), count);
-    let line = |&(product, description, cents): &(&'static str, &'static str, u64)| Line {
-        product,
-        description,
-        quantity: rng.u64(1..=24),
-        cents,
-    };
-    chosen.into_iter().map(line).collect()
-}
-
-/// Cents as an amount with two decimals.
-fn amount(cents: u64) -> String {
-    format!("{}.{:02}", cents / 100, cents % 100)
+/// A fixed instant.
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// An instant as it is stored: UTC, three digits after the second.
@@ -246,43 +141,104 @@ fn instant(at: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::LazyLock;
+
+    use serde_json::json;
 
     use super::*;
     use crate::{database, template::Template};
 
-    fn of(table: &str) -> Vec<Value> {
-        items().into_iter().find(|items| items.table == table).unwrap().items
+    static ALL: LazyLock<Vec<Items>> = LazyLock::new(items);
+
+    fn of(table: &str) -> &'static [Value] {
+        &ALL.iter().find(|items| items.table == table).unwrap().items
     }
 
     fn distinct(items: &[Value], tenant: &str, pointer: &str) -> BTreeSet<String> {
-        let own = items.iter().filter(|item| item["tenant"]["S"] == tenant);
-        own.map(|item| item.pointer(pointer).unwrap().as_str().unwrap().to_owned()).collect()
+        counted(items, tenant, pointer).into_keys().collect()
+    }
+
+    /// How often each value occurs.
+    fn counted(items: &[Value], tenant: &str, pointer: &str) -> BTreeMap<String, usize> {
+        let mut counted = BTreeMap::new();
+        for item in items.iter().filter(|item| item["tenant"]["S"] == tenant) {
+            let value = item.pointer(pointer).unwrap_or_else(|| panic!("{pointer}: {item}"));
+            *counted.entry(value.as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        counted
+    }
+
+    fn template() -> Template {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
+        Template::load(path).unwrap().with_parameters(&[("TablePrefix", "dev-")]).unwrap()
     }
 
     #[test]
     fn it_is_the_same_every_time() {
-        let json = |all: Vec<Items>| all.into_iter().map(|items| items.items).collect::<Vec<_>>();
-        assert_eq!(json(items()), json(items()));
+        for again in items() {
+            assert_eq!(again.items, of(again.table));
+        }
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!(decimal(6_490, 2), "64.90");
+        assert_eq!(decimal(5, 3), "0.005");
+        assert_eq!(decimal(-5, 1), "-0.5");
+        assert_eq!(decimal(-12_345_678, 6), "-12.345678");
+    }
+
+    /// Every key of every table, from the template: the tenant's own items have it, as text, and no key
+    /// of the table itself twice.
+    #[test]
+    fn every_table_has_items_with_all_its_keys_and_the_same_ids_for_both_tenants() {
+        for table in template().tables().unwrap() {
+            let name = table["TableName"].as_str().unwrap().strip_prefix("dev-").unwrap();
+            let Some(Items { items, .. }) = ALL.iter().find(|items| items.table == name) else {
+                panic!("there is no sample data for {name}");
+            };
+            let names = |schema: &Value| -> Vec<String> {
+                let keys = schema.as_array().unwrap().iter();
+                keys.map(|key| key["AttributeName"].as_str().unwrap().to_owned()).collect()
+            };
+            let key = names(&table["KeySchema"]);
+            let mut seen = BTreeSet::new();
+            for item in items {
+                let values: Vec<&str> = key.iter().map(|name| item[name]["S"].as_str().unwrap()).collect();
+                assert!(seen.insert(values), "{name}: {item}");
+                for index in table["GlobalSecondaryIndexes"].as_array().into_iter().flatten() {
+                    for attribute in names(&index["KeySchema"]) {
+                        let value = item[&attribute]["S"].as_str().unwrap_or_default();
+                        assert!(!value.is_empty(), "{name} lacks {attribute}: {item}");
+                    }
+                }
+            }
+            let pointer = format!("/{}/S", key[1]);
+            let [acme, beta] = TENANTS.map(|tenant| distinct(items, tenant, &pointer));
+            assert!(acme.is_subset(&beta) || beta.is_subset(&acme), "{name}: {acme:?} {beta:?}");
+            assert!(!acme.is_empty() && !beta.is_empty(), "{name}");
+        }
+        assert!(ALL.iter().map(|items| items.items.len()).sum::<usize>() < 6_000);
     }
 
     #[test]
     fn orders_cover_what_lists_ask() {
         let orders = of("SalesOrder");
         assert_eq!(orders.len(), 2 * ORDERS as usize);
-        assert_eq!(distinct(&orders, "acme", "/id/S"), distinct(&orders, "beta", "/id/S"));
+        assert_eq!(distinct(orders, "acme", "/id/S"), distinct(orders, "beta", "/id/S"));
         for tenant in TENANTS {
-            assert_eq!(distinct(&orders, tenant, "/status/S").len(), 4);
-            assert_eq!(distinct(&orders, tenant, "/orderStatus/S").len(), 5);
-            assert_eq!(distinct(&orders, tenant, "/customer/M/id/S").len(), 12);
-            let instants = distinct(&orders, tenant, "/createdAt/S");
+            assert_eq!(distinct(orders, tenant, "/status/S").len(), 4);
+            assert_eq!(distinct(orders, tenant, "/orderStatus/S").len(), 5);
+            assert_eq!(distinct(orders, tenant, "/customer/M/id/S").len(), 12);
+            let instants = distinct(orders, tenant, "/createdAt/S");
             assert!(instants.len() < ORDERS as usize, "some instants are shared");
             assert!(instants.iter().all(|at| at.len() == "2026-02-01T03:00:00.000Z".len()), "{instants:?}");
             let years: BTreeSet<&str> = instants.iter().map(|at| &at[..4]).collect();
             assert!(years.len() >= 7, "{years:?}");
             assert!(years.iter().all(|year| ("2018"..="2026").contains(year)), "{years:?}");
         }
-        let names = |tenant| distinct(&orders, tenant, "/customer/M/name/S");
+        let names = |tenant| distinct(orders, tenant, "/customer/M/name/S");
         assert!(names("acme").is_disjoint(&names("beta")), "a row of another tenant is seen at once");
     }
 
@@ -290,20 +246,126 @@ mod tests {
     fn carts_belong_to_the_same_customers() {
         let (orders, carts) = (of("SalesOrder"), of("Cart"));
         for tenant in TENANTS {
-            let customers = distinct(&orders, tenant, "/customer/M/id/S");
-            assert!(distinct(&carts, tenant, "/customerId/S").is_subset(&customers));
-            let first = carts
-                .iter()
-                .filter(|cart| cart["tenant"]["S"] == tenant && cart["customerId"]["S"] == "c-001");
-            assert_eq!(first.count(), 3);
+            let customers = distinct(orders, tenant, "/customer/M/id/S");
+            assert!(distinct(carts, tenant, "/customerId/S").is_subset(&customers));
+            assert_eq!(counted(carts, tenant, "/customerId/S")["c-001"], 3);
         }
     }
 
     #[test]
+    fn what_is_said_of_products_is_said_of_products_that_there_are() {
+        let (products, orders) = (of("Product"), of("SalesOrder"));
+        for tenant in TENANTS {
+            let ids = distinct(products, tenant, "/id/S");
+            for id in ["p-001", "p-090", "p-101", "p-112", "kit #1 café", "kit 1/2 dúzia"] {
+                assert!(ids.contains(id), "{id}");
+            }
+            assert_eq!(distinct(of("Stock"), tenant, "/productId/S"), ids);
+            for table in ["Price", "Variant", "Bom", "Movement"] {
+                assert!(distinct(of(table), tenant, "/productId/S").is_subset(&ids), "{table}");
+            }
+            assert!(distinct(of("Bom"), tenant, "/part/M/productId/S").is_subset(&ids));
+            for order in orders.iter().filter(|order| order["tenant"]["S"] == tenant) {
+                for line in order["items"]["L"].as_array().unwrap() {
+                    assert!(ids.contains(line["M"]["productId"]["S"].as_str().unwrap()));
+                }
+            }
+            assert_eq!(distinct(products, tenant, "/version/S").len(), ids.len());
+            assert_eq!(distinct(products, tenant, "/status/S").len(), 3);
+            let movements = counted(of("Movement"), tenant, "/productId/S");
+            assert_eq!(movements["p-001"], 130);
+            assert!(movements.len() < ids.len(), "some products never moved");
+            assert_eq!(counted(of("Variant"), tenant, "/productId/S")["p-071"], 15);
+            assert_eq!(counted(of("Bom"), tenant, "/productId/S")["kit #1 café"], 4);
+        }
+        let names = |tenant| distinct(products, tenant, "/name/S");
+        assert!(names("acme").is_disjoint(&names("beta")), "a row of another tenant is seen at once");
+    }
+
+    #[test]
+    fn stock_is_what_the_movements_leave() {
+        let thousandths = |text: &str| {
+            let (whole, fraction) = text.split_once('.').unwrap();
+            assert_eq!(fraction.len(), 3, "{text}");
+            format!("{whole}{fraction}").parse::<i64>().unwrap()
+        };
+        let mut left: BTreeMap<(String, String), i64> = BTreeMap::new();
+        let key = |item: &Value| {
+            (item["tenant"]["S"].as_str().unwrap().into(), item["productId"]["S"].as_str().unwrap().into())
+        };
+        for movement in of("Movement") {
+            let balance = left.entry(key(&movement)).or_default();
+            *balance += thousandths(movement["quantity"]["N"].as_str().unwrap());
+            assert!(*balance >= 0, "{movement}");
+            assert_eq!(thousandths(movement["balance"]["N"].as_str().unwrap()), *balance);
+        }
+        for stock in of("Stock") {
+            let moved = left.remove(&key(&stock)).unwrap_or_default();
+            assert_eq!(thousandths(stock["onHand"]["N"].as_str().unwrap()), moved, "{stock}");
+        }
+        assert_eq!(left, BTreeMap::new());
+    }
+
+    #[test]
+    fn deliveries_payments_and_shipments_are_of_orders_that_there_are() {
+        let orders = of("SalesOrder");
+        for tenant in TENANTS {
+            let ids = distinct(orders, tenant, "/id/S");
+            for table in ["Delivery", "Payment", "Shipment"] {
+                let counted = counted(of(table), tenant, "/orderId/S");
+                assert!(counted.keys().all(|id| ids.contains(id)), "{table}");
+                assert!(counted.len() < ids.len(), "{table}: some orders have none");
+                assert!(counted.values().any(|count| *count == 1), "{table}");
+                assert!(counted.values().filter(|count| **count >= 3).count() >= 5, "{table}");
+                // The order of the events.
+                assert!(tenant == "beta" || counted["order-0025"] > 1, "{table}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_paid_of_a_paid_order_is_its_total() {
+        let cents = |text: &str| text.replace('.', "").parse::<i64>().unwrap();
+        let payments = of("Payment");
+        for order in of("SalesOrder").iter().filter(|order| order["status"]["S"] == "PAID") {
+            let of_order = payments.iter().filter(|payment| {
+                payment["tenant"] == order["tenant"] && payment["orderId"]["S"] == order["id"]["S"]
+            });
+            let paid: i64 = of_order.map(|payment| cents(payment["amount"]["N"].as_str().unwrap())).sum();
+            assert_eq!(paid, cents(order["total"]["N"].as_str().unwrap()), "{order}");
+        }
+    }
+
+    #[test]
+    fn composite_keys_are_the_tenant_and_what_they_are_asked_by() {
+        for (table, key, of_what, date) in [
+            ("FinancialEntry", "unitLookupKey", "unitId", "dueDate"),
+            ("Budget", "propertyLookupKey", "propertyId", "createdAt"),
+            ("Flipping", "tenantProjectKey", "projectId", "createdAt"),
+        ] {
+            let width = if date == "dueDate" { "2026-02-01".len() } else { "2026-02-01T03:00:00.000Z".len() };
+            let items = of(table);
+            for item in items {
+                let text = |name: &str| item[name]["S"].as_str().unwrap();
+                assert_eq!(text(key), format!("{}#{}", text("tenant"), text(of_what)));
+                assert_eq!(text(date).len(), width, "{item}");
+            }
+            for tenant in TENANTS {
+                let dates = distinct(items, tenant, &format!("/{date}/S"));
+                let years: BTreeSet<&str> = dates.iter().map(|date| &date[..4]).collect();
+                assert!(years.len() >= 2, "{table}: {years:?}");
+            }
+        }
+        let entries = of("FinancialEntry");
+        let dates = distinct(entries, "acme", "/dueDate/S");
+        assert_eq!(dates.first().map(String::as_str), Some("2025-01-10"));
+        assert!(dates.last().is_some_and(|date| date.starts_with("2026-12")), "{dates:?}");
+        assert!(entries.iter().all(|entry| entry["correction"]["N"].as_str().unwrap().len() == 39));
+    }
+
+    #[test]
     fn the_database_takes_it() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
-        let template = Template::load(path).unwrap().with_parameters(&[("TablePrefix", "dev-")]).unwrap();
-        let database = database::open(&template).unwrap();
+        let database = database::open(&template()).unwrap();
         load(&database, "dev-").unwrap();
         let request = json!({
             "TableName": "dev-SalesOrder",
