@@ -235,7 +235,11 @@ fn products() -> Vec<Product> {
 fn stored(tenant: Tenant, product: &Product, rng: &mut Rng) -> Value {
     let brand = tenant.own(["Serra Alta", "Sítio Novo"]);
     let supplier = tenant.own([
-        [("f-01", "Laticínios Boa Manhã Ltda."), ("f-02", "Grãos do Planalto S.A."), ("f-03", "Ateliê Çiça")],
+        [
+            ("f-01", "Laticínios Boa Manhã Ltda."),
+            ("f-02", "Grãos do Planalto S.A."),
+            ("f-03", "Empório Jaçanã"),
+        ],
         [
             ("f-01", "Comércio Ribeirão ME"),
             ("f-02", "Cooperativa Açucareira do Vale"),
