@@ -294,13 +294,13 @@ mod tests {
             (item["tenant"]["S"].as_str().unwrap().into(), item["productId"]["S"].as_str().unwrap().into())
         };
         for movement in of("Movement") {
-            let balance = left.entry(key(&movement)).or_default();
+            let balance = left.entry(key(movement)).or_default();
             *balance += thousandths(movement["quantity"]["N"].as_str().unwrap());
             assert!(*balance >= 0, "{movement}");
             assert_eq!(thousandths(movement["balance"]["N"].as_str().unwrap()), *balance);
         }
         for stock in of("Stock") {
-            let moved = left.remove(&key(&stock)).unwrap_or_default();
+            let moved = left.remove(&key(stock)).unwrap_or_default();
             assert_eq!(thousandths(stock["onHand"]["N"].as_str().unwrap()), moved, "{stock}");
         }
         assert_eq!(left, BTreeMap::new());
