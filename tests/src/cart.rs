@@ -40,6 +40,6 @@ async fn carts_of_nobody_are_no_question() {
     let world = World::new();
     let answer = send(&world.deployed(&cart::LIST), &get("/carts", "acme")).await;
     assert_eq!((answer.status, answer.code().as_str()), (400, "unsupported_question"));
-    assert_eq!(answer.message(), "no key answers no parameter; this list answers customerId");
+    assert_eq!(answer.message(), "no key answers a request without parameters; this list answers customerId");
     assert!(world.calls().is_empty());
 }

@@ -1,8 +1,10 @@
 //! The cursor matrix: every cursor at every list, tenant, question and order but its own is refused, and
 //! nothing is read.
 
+use kit::app::App;
 use serde_json::json;
 
+use crate::asking::{asked, item};
 use crate::declared::{VISIT, VISITS};
 use crate::event::{Event, get};
 use crate::registry;
@@ -20,8 +22,7 @@ fn places() -> Vec<Place> {
     let mut places = Vec::new();
     for list in registry::cursor_lists() {
         for question in list.questions() {
-            let required: Vec<&str> = question.required().into_iter().flatten().collect();
-            let values: &[&str] = if required.is_empty() { &["-"] } else { &["r1", "r2"] };
+            let entities: &[&str] = if question.required() == [None; 4] { &["-"] } else { &["r1", "r2"] };
             let periods: &[Option<(&str, &str)>] = if question.optional().is_empty() {
                 &[None]
             } else {
@@ -32,13 +33,10 @@ fn places() -> Vec<Place> {
                 _ => &[None],
             };
             for tenant in ["acme", "beta"] {
-                for value in values {
+                for entity in entities {
                     for period in periods {
                         for order in orders {
-                            let mut event = get(list.path(), tenant).with("limit", 1);
-                            for name in &required {
-                                event = event.with(name, value);
-                            }
+                            let mut event = asked(list, question, tenant, entity).with("limit", 1);
                             if let Some((name, day)) = period {
                                 event = event.with(name, day);
                             }
@@ -46,7 +44,7 @@ fn places() -> Vec<Place> {
                                 event = event.with("order", order);
                             }
                             let what = format!(
-                                "{} {} {tenant} {value} {period:?} {order:?}",
+                                "{} {} {tenant} {entity} {period:?} {order:?}",
                                 list.name(),
                                 question.name
                             );
@@ -60,21 +58,19 @@ fn places() -> Vec<Place> {
     places
 }
 
+/// Three rows for each question, tenant and entity.
 fn world() -> World {
-    let world = World::with_tables(&[VISIT]);
-    for tenant in ["acme", "beta"] {
-        for room in ["r1", "r2"] {
-            for number in 0..3 {
-                world.put(
-                    "Visit",
-                    json!({
-                        "tenant": {"S": tenant},
-                        "id": {"S": format!("{room}-{number}")},
-                        "day": {"S": "2026-03-05"},
-                        "roomLookupKey": {"S": format!("{tenant}#{room}")},
-                        "detail": {"M": {"kind": {"S": room}}},
-                    }),
-                );
+    let world = World::new();
+    world.create(&VISIT);
+    let mut lists = registry::cursor_lists();
+    lists.dedup_by_key(|list| list.table().name);
+    for list in lists {
+        for tenant in ["acme", "beta"] {
+            for entity in ["r1", "r2"] {
+                for number in 0..3 {
+                    let id = format!("{entity}-{number}");
+                    world.put(list.table().name, item(list, tenant, entity, &id));
+                }
             }
         }
     }
@@ -84,10 +80,13 @@ fn world() -> World {
 #[tokio::test]
 async fn a_cursor_is_good_where_it_was_made_and_nowhere_else() {
     let world = world();
+    let apps: Vec<(&str, App)> =
+        registry::cursor_lists().into_iter().map(|list| (list.name(), world.declared(list))).collect();
+    let app = |place: &Place| &apps.iter().find(|(name, _)| *name == place.list.name()).unwrap().1;
     let places = places();
     let mut cursors = Vec::new();
     for place in &places {
-        let answer = send(&world.declared(place.list), &place.event).await;
+        let answer = send(app(place), &place.event).await;
         assert_eq!(answer.status, 200, "{}: {}", place.what, answer.body);
         cursors.push(answer.cursor().unwrap_or_else(|| panic!("no cursor: {}", place.what)));
     }
@@ -95,8 +94,7 @@ async fn a_cursor_is_good_where_it_was_made_and_nowhere_else() {
     let mut refused = 0;
     for (made, cursor) in cursors.iter().enumerate() {
         for (used, place) in places.iter().enumerate() {
-            let app = world.declared(place.list);
-            let answer = send(&app, &place.event.clone().with("cursor", cursor)).await;
+            let answer = send(app(place), &place.event.clone().with("cursor", cursor)).await;
             if made == used {
                 assert_eq!(answer.status, 200, "{}", place.what);
                 world.calls();
@@ -189,9 +187,8 @@ async fn lists_without_cursors_take_none() {
             continue;
         }
         for question in list.questions() {
-            let required = question.required().into_iter().flatten();
-            let event = required.fold(get(list.path(), "acme"), |event, name| event.with(name, "x"));
-            let answer = send(&deployed.deployed(list), &event.with("cursor", &cursor)).await;
+            let event = asked(list, question, "acme", "x").with("cursor", &cursor);
+            let answer = send(&deployed.deployed(list), &event).await;
             assert_eq!(
                 (answer.status, answer.code().as_str()),
                 (400, "unknown_parameter"),

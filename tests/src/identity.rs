@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::event::get;
+use kit::function::Function;
+
+use crate::asking::first_asked;
+use crate::event::{Event, get};
 use crate::registry;
 use crate::world::{World, send, send_raw};
 
-/// The events with which each function can be asked something it answers.
-fn event_of(function: kit::function::Function) -> crate::event::Event {
-    let (method, path) = function.routes()[0];
-    let event = get(path, "acme").method(method.as_str());
+/// An event with which the function can be asked something it answers.
+fn event_of(function: Function) -> Event {
     match function {
-        kit::function::Function::List(list) => list.questions()[0]
-            .required()
-            .into_iter()
-            .flatten()
-            .fold(event, |event, parameter| event.with(parameter, "x")),
-        kit::function::Function::Operation(_) => event.with("id", "x"),
+        Function::List(list) => first_asked(list),
+        Function::Operation(operation) => {
+            let route = &operation.routes[0];
+            get(route.path, "acme").method(route.method.as_str()).with("id", "x")
+        }
     }
 }
 

@@ -13,6 +13,7 @@
     reason = "a test that cannot go on fails, and says where; values are written where they are used"
 )]
 
+mod asking;
 mod declared;
 mod event;
 mod registry;
@@ -31,6 +32,7 @@ mod isolation;
 mod keys;
 mod layers;
 mod log;
+mod months;
 mod order_create;
 mod orders;
 mod paging;

@@ -215,8 +215,7 @@ fn give_every_row_once_in_order(seed: u8) {
             Ok(())
         })
         .unwrap();
-    println!("most calls of a page: {} of {READ_BUDGET_CALLS}", most_calls.get());
-    assert!(most_calls.get() <= READ_BUDGET_CALLS);
+    assert!(most_calls.get() <= READ_BUDGET_CALLS, "{} calls for one page", most_calls.get());
 }
 
 #[test]
@@ -329,14 +328,17 @@ async fn an_empty_part_with_a_continuation_is_not_the_end() {
 #[tokio::test(start_paused = true)]
 async fn a_used_up_read_budget_ends_a_page_with_a_cursor() {
     let world = World::with_tables(&[VISIT]);
-    world.script((0..100).map(|at| part(&[], Some(&format!("k-{at:03}")))));
+    world.script((0..200).map(|at| part(&[], Some(&format!("k-{at:03}")))));
     let app = world.declared(&VISITS);
     let answer = send(&app, &get("/visits", "acme")).await;
     assert_eq!((answer.status, answer.ids().len()), (200, 0));
     assert_eq!(world.calls().len(), READ_BUDGET_CALLS);
     // The next page goes on where this one ended.
     send(&app, &get("/visits", "acme").with("cursor", answer.cursor().unwrap())).await;
-    assert_eq!(world.calls()[0].body["ExclusiveStartKey"]["id"]["S"], "k-015");
+    assert_eq!(
+        world.calls()[0].body["ExclusiveStartKey"]["id"]["S"],
+        format!("k-{:03}", READ_BUDGET_CALLS - 1)
+    );
 }
 
 #[tokio::test]

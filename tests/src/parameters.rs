@@ -1,25 +1,23 @@
 //! Rules for parameters, over every list.
 
+use crate::asking::first_asked as asked;
 use crate::event::get;
 use crate::registry;
 use crate::world::{World, send};
 
-/// A value for every parameter of the first question of a list.
-fn asked(list: &'static kit::list::List) -> crate::event::Event {
-    let required = list.questions()[0].required().into_iter().flatten();
-    required.fold(get(list.path(), "acme"), |event, name| event.with(name, "x"))
-}
-
 #[tokio::test]
 async fn bounds_are_named() {
     let world = World::new();
-    let pages = registry::lists().into_iter().filter(|list| list.answer() == kit::list::Answer::Page);
-    for list in pages {
+    let limited = registry::lists().into_iter().filter(|list| list.answer() != kit::list::Answer::All);
+    for list in limited {
         let app = world.deployed(list);
         for wrong in ["0", "-1", "101", "abc", "", "1.5", "+1", " 1", "99999999999999999999"] {
             let answer = send(&app, &asked(list).with("limit", wrong)).await;
             assert_eq!((answer.status, answer.code().as_str()), (400, "limit_out_of_range"), "{wrong}");
             assert_eq!(answer.message(), "limit must be between 1 and 100");
+        }
+        if list.answer() != kit::list::Answer::Page {
+            continue;
         }
         for wrong in ["0", "-1", "abc", "", "1000001"] {
             let answer = send(&app, &asked(list).with("page", wrong)).await;

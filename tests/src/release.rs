@@ -50,7 +50,6 @@ async fn a_release_build_refuses_the_header_that_stands_in_for_an_authorizer() {
 fn release_binaries_are_small() {
     for (name, path) in release_binaries() {
         let bytes = std::fs::metadata(&path).unwrap().len();
-        println!("{name}: {bytes} bytes");
         assert!(bytes < 12 * 1024 * 1024, "{name}: {bytes} bytes");
     }
 }

@@ -121,11 +121,16 @@ impl World {
 
     /// These tables, empty.
     pub fn with_tables(tables: &[Table]) -> Self {
-        let database = Database::memory().unwrap();
+        let world = Self::of(Database::memory().unwrap());
         for table in tables {
-            database.create_table(serde_json::from_value(create_request(table)).unwrap()).unwrap();
+            world.create(table);
         }
-        Self::of(database)
+        world
+    }
+
+    /// Creates a table that is declared for tests.
+    pub fn create(&self, table: &Table) {
+        self.database.create_table(serde_json::from_value(create_request(table)).unwrap()).unwrap();
     }
 
     fn of(database: Database) -> Self {

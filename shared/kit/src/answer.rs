@@ -10,7 +10,7 @@ use crate::error::{Code, Error};
 use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
 use crate::item::{self, Item, Rows, at_path, write_string};
 use crate::list::{Answer, Direction, List, PAGING};
-use crate::plan::{Plan, Range, answered, plan};
+use crate::plan::{Plan, Range, Start, answered, plan};
 use crate::request::{Request, shown};
 
 /// The rows of a page unless the caller says otherwise.
@@ -29,15 +29,15 @@ const MAX_READ_BYTES: usize = 32 * 1024 * 1024;
 /// What a list was asked.
 #[derive(Debug)]
 pub struct Asked {
-    /// The query that answers it.
-    pub plan: Plan,
+    /// The queries that answer it, in the order in which they are read. There is one at least.
+    plans: Vec<Plan>,
     paging: Paging,
 }
 
 #[derive(Debug)]
 enum Paging {
     Page { page: u64, limit: u64 },
-    Cursor { limit: u64, start: Option<Item> },
+    Cursor { limit: u64, start: Start },
     All,
 }
 
@@ -81,7 +81,7 @@ pub fn ask(
         Some("desc") => Some(Direction::Descending),
         Some(_) => return Err(Error::rejected(Code::InvalidOrder, "order must be asc or desc")),
     };
-    let plan = plan(list, tenant, &parameters, turned, &settings.time_zone)?;
+    let plans = plan(list, tenant, &parameters, turned, &settings.time_zone)?;
     let limit = || bounded("limit", value("limit"), DEFAULT_LIMIT, MAX_LIMIT, Code::LimitOutOfRange);
     let paging = match list.answer() {
         Answer::Page => Paging::Page {
@@ -91,14 +91,25 @@ pub fn ask(
         Answer::Cursor { .. } => Paging::Cursor {
             limit: limit()?,
             start: match (value("cursor"), &settings.cursor_keys) {
-                (None, _) => None,
-                (Some(cursor), Some(keys)) => Some(keys.open(&plan, cursor)?),
+                (None, _) => Start::default(),
+                (Some(cursor), Some(keys)) => keys.open(&plans, cursor)?,
                 (Some(_), None) => return Err(Error::internal("opening a cursor", "there is no key")),
             },
         },
         Answer::All => Paging::All,
     };
-    Ok(Asked { plan, paging })
+    Ok(Asked { plans, paging })
+}
+
+impl Asked {
+    /// The first of the queries.
+    ///
+    /// # Errors
+    ///
+    /// A fault of ours: there is none.
+    pub fn plan(&self) -> Result<&Plan, Error> {
+        self.plans.first().ok_or_else(|| Error::internal("answering a list", "no query is planned"))
+    }
 }
 
 fn bounded(name: &str, value: Option<&str>, default: u64, most: u64, code: Code) -> Result<u64, Error> {
@@ -120,7 +131,7 @@ pub async fn answer(
     settings: &Settings,
     session: &mut Session<'_>,
 ) -> Result<(Response, usize), Error> {
-    let plan = &asked.plan;
+    let plan = asked.plan()?;
     // An answer that may be compressed is read whole, within reason; another one ends where it no longer
     // fits, before more is read.
     let most = MAX_ANSWER_BYTES - ENVELOPE_BYTES;
@@ -141,11 +152,11 @@ pub async fn answer(
         Paging::Cursor { limit, start } => {
             let mut rows = Rows::new(most, plan.table.unlisted);
             let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-            let next = session.query_page(plan, start.clone(), limit, &mut rows).await?;
+            let next = session.query_page(&asked.plans, start.clone(), limit, &mut rows).await?;
             let mut end = String::from(r#","nextCursor":"#);
             match (next, &settings.cursor_keys) {
                 (None, _) => end.push_str("null"),
-                (Some(key), Some(keys)) => write_string(&mut end, &keys.seal(plan, &key)?),
+                (Some(start), Some(keys)) => write_string(&mut end, &keys.seal(&asked.plans, &start)?),
                 (Some(_), None) => return Err(Error::internal("sealing a cursor", "there is no key")),
             }
             (rows, end, "use a smaller limit".to_owned())

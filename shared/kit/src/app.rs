@@ -128,8 +128,9 @@ impl App {
         let reply = match self.function {
             Function::List(list) if route == 0 => {
                 let asked = answer::ask(list, &request, &tenant, &self.settings)?;
-                story.question = Some(asked.plan.question);
-                story.source = Some((asked.plan.table.name, asked.plan.index));
+                let plan = asked.plan()?;
+                story.question = Some(plan.question);
+                story.source = Some((plan.table.name, plan.index));
                 let (response, items) =
                     answer::answer(&asked, request.accepts_gzip(), &self.settings, session).await?;
                 story.items = items;

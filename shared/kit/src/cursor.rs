@@ -1,7 +1,8 @@
 //! The cursor: where a page ended, sealed.
 //!
-//! A cursor is the version, a nonce and the authenticated encryption (AES-256-GCM-SIV) of the key
-//! attributes that the question does not fix, in URL-safe base64. The tenant, the list, the question,
+//! A cursor is the version, a nonce and the authenticated encryption (AES-256-GCM-SIV) of which of the
+//! question's queries was being read, and of the key attributes that the query does not fix, in URL-safe
+//! base64. The tenant, the list, the question,
 //! the direction and every parameter are bound to it as associated data: they are not in it, and it
 //! opens only where they are the same. A cursor that does not open is refused before anything is read.
 
@@ -16,7 +17,7 @@ use crate::error::{Code, Error};
 use crate::item::Item;
 use crate::key::{MAX_PARTITION_BYTES, MAX_SORT_BYTES, ScalarType};
 use crate::list::Direction;
-use crate::plan::Plan;
+use crate::plan::{Plan, Start};
 
 /// The first byte of every cursor.
 const VERSION: u8 = 1;
@@ -53,22 +54,24 @@ impl CursorKeys {
         Ok(Self { current: derive(current)?, previous: previous.map(derive).transpose()? })
     }
 
-    /// Seals the place after the row with the key `key`.
+    /// Seals the place where the next page starts.
     ///
     /// # Errors
     ///
-    /// A fault of ours: the key lacks an attribute, or the library fails.
-    pub fn seal(&self, plan: &Plan, key: &Item) -> Result<String, Error> {
-        let mut sealed = Vec::new();
-        for attribute in &plan.carried {
-            let (tag, bytes): (u8, &[u8]) = match key.get(attribute.name) {
+    /// A fault of ours: there is no such query, its key lacks an attribute, or the library fails.
+    pub fn seal(&self, plans: &[Plan], start: &Start) -> Result<String, Error> {
+        let fault = |what: &'static str| Error::internal("sealing a cursor", what);
+        let plan = plans.get(start.query).ok_or_else(|| fault("there is no such query"))?;
+        let query = u16::try_from(start.query).map_err(|_| fault("there are too many queries"))?;
+        let mut sealed = query.to_be_bytes().to_vec();
+        for attribute in start.key.iter().flat_map(|_| &plan.carried) {
+            let (tag, bytes): (u8, &[u8]) = match start.key.as_ref().and_then(|key| key.get(attribute.name)) {
                 Some(AttributeValue::S(text)) => (b'S', text.as_bytes()),
                 Some(AttributeValue::N(digits)) => (b'N', digits.as_bytes()),
                 Some(AttributeValue::B(blob)) => (b'B', blob.as_ref()),
-                _ => return Err(Error::internal("sealing a cursor", "the key lacks an attribute")),
+                _ => return Err(fault("the key lacks an attribute")),
             };
-            let len =
-                u16::try_from(bytes.len()).map_err(|error| Error::internal("sealing a cursor", error))?;
+            let len = u16::try_from(bytes.len()).map_err(|_| fault("the key is too long"))?;
             sealed.push(tag);
             sealed.extend_from_slice(&len.to_be_bytes());
             sealed.extend_from_slice(bytes);
@@ -87,14 +90,14 @@ impl CursorKeys {
         Ok(BASE64.encode(cursor))
     }
 
-    /// Opens a cursor as the start key of `plan`.
+    /// Opens a cursor as the place where a page of `plans` starts.
     ///
     /// # Errors
     ///
     /// 400 `invalid_cursor`, always with the same message: a cursor that was not made for this tenant,
     /// list, question, direction and these parameters, or that was changed in any way.
-    pub fn open(&self, plan: &Plan, cursor: &str) -> Result<Item, Error> {
-        self.opened(plan, cursor).ok_or_else(|| {
+    pub fn open(&self, plans: &[Plan], cursor: &str) -> Result<Start, Error> {
+        self.opened(plans, cursor).ok_or_else(|| {
             Error::rejected(
                 Code::InvalidCursor,
                 "cursor is not one that this list gave for these parameters; start again without it",
@@ -102,7 +105,7 @@ impl CursorKeys {
         })
     }
 
-    fn opened(&self, plan: &Plan, cursor: &str) -> Option<Item> {
+    fn opened(&self, plans: &[Plan], cursor: &str) -> Option<Start> {
         if cursor.len() > MAX_CHARACTERS {
             return None;
         }
@@ -112,18 +115,24 @@ impl CursorKeys {
         if *version != VERSION {
             return None;
         }
-        let binding = binding(plan);
+        let binding = binding(plans.first()?);
         [Some(&self.current), self.previous.as_ref()].into_iter().flatten().find_map(|key| {
             let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
             let mut place = sealed.to_vec();
             let place = key.open_in_place(nonce, Aad::from(&binding), &mut place).ok()?;
-            start_key(plan, place)
+            start(plans, place)
         })
     }
 }
 
-/// The start key: what the cursor carries, and what the question fixes.
-fn start_key(plan: &Plan, mut place: &[u8]) -> Option<Item> {
+/// The place: what the cursor carries, and what the query fixes.
+fn start(plans: &[Plan], place: &[u8]) -> Option<Start> {
+    let (query, mut place) = place.split_first_chunk::<2>()?;
+    let query = usize::from(u16::from_be_bytes(*query));
+    let plan = plans.get(query)?;
+    if place.is_empty() && !plan.carried.is_empty() {
+        return Some(Start { query, key: None });
+    }
     let mut key = Item::new();
     for attribute in &plan.carried {
         let (tag, rest) = place.split_first()?;
@@ -142,7 +151,7 @@ fn start_key(plan: &Plan, mut place: &[u8]) -> Option<Item> {
     for (name, value) in &plan.fixed {
         key.insert((*name).to_owned(), AttributeValue::S(value.clone()));
     }
-    place.is_empty().then_some(key)
+    place.is_empty().then_some(Start { query, key: Some(key) })
 }
 
 /// Everything that a cursor is bound to, each part after its length, so that no two lists of parts give
@@ -207,15 +216,21 @@ mod tests {
     const KEY: &str = "a development key of more than 32 bytes";
     const NEXT_KEY: &str = "another development key, also long enough";
 
-    fn planned(tenant: &str, unit: &str, turned: Option<Direction>) -> Plan {
+    fn planned(tenant: &str, unit: &str, turned: Option<Direction>) -> Vec<Plan> {
         plan(&LIST, tenant, &[("unitId".to_owned(), unit.to_owned())], turned, &TimeZone::UTC).unwrap()
     }
 
-    fn row(tenant: &str, unit: &str, due: &str, id: &str) -> Item {
-        [("tenant", tenant), ("unitLookupKey", &format!("{tenant}#{unit}")), ("dueDate", due), ("id", id)]
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned())))
-            .collect()
+    fn row(tenant: &str, unit: &str, due: &str, id: &str) -> Start {
+        let key = [
+            ("tenant", tenant),
+            ("unitLookupKey", &format!("{tenant}#{unit}")),
+            ("dueDate", due),
+            ("id", id),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned())))
+        .collect();
+        Start { query: 0, key: Some(key) }
     }
 
     #[test]

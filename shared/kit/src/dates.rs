@@ -7,6 +7,7 @@
 use jiff::{ToSpan, civil::Date, tz::TimeZone};
 
 use crate::error::{Code, Error};
+use crate::key::Month;
 
 /// Sorts after every continuation that a day or a second is stored with: `T`, `#`, `.`, `Z`, `+`, `-`
 /// and digits all come before it.
@@ -31,6 +32,19 @@ pub fn parse_day(parameter: &str, text: &str) -> Result<Date, Error> {
             Code::InvalidDate,
             format!("{parameter} must be a calendar day written YYYY-MM-DD, such as 2026-02-28"),
         )
+    })
+}
+
+/// Reads a calendar month written `YYYY-MM`.
+///
+/// # Errors
+///
+/// 400 `invalid_date` that names the parameter.
+pub fn parse_month(parameter: &str, text: &str) -> Result<Month, Error> {
+    let first = if text.len() == 7 { parse_day(parameter, &format!("{text}-01")).ok() } else { None };
+    first.map(Month::of).ok_or_else(|| {
+        let message = format!("{parameter} must be a calendar month written YYYY-MM, such as 2026-02");
+        Error::rejected(Code::InvalidDate, message)
     })
 }
 
@@ -147,6 +161,14 @@ mod tests {
             assert!(error.to_string().starts_with("from "), "{error}");
         }
         assert_eq!(parse_day("from", "2024-02-29").unwrap(), date(2024, 2, 29));
+    }
+
+    #[test]
+    fn only_a_full_calendar_month_is_a_month() {
+        for wrong in ["2026-13", "2026-2", "2026-02-01", "202602", "", "9999-12"] {
+            assert_eq!(parse_month("month", wrong).unwrap_err().code(), Code::InvalidDate, "{wrong}");
+        }
+        assert_eq!(parse_month("month", "2026-02").unwrap().to_string(), "2026-02");
     }
 
     #[test]

@@ -28,10 +28,10 @@ use crate::expression::{Change, Check, Placeholders};
 use crate::item::{self, Item, MAX_ITEM_BYTES, Rows};
 use crate::key::{Key, KeyAttribute, KeyFault, ScalarType, Table};
 use crate::list::Direction;
-use crate::plan::Plan;
+use crate::plan::{Plan, Start};
 
-/// The most calls that one page of a cursor list makes.
-pub const READ_BUDGET_CALLS: usize = 16;
+/// The most calls that one page of a cursor list makes: enough for a walk over months that are all empty.
+pub const READ_BUDGET_CALLS: usize = 40;
 
 /// The time before the deadline at which a page of a cursor list ends with a cursor instead of making
 /// another call.
@@ -306,50 +306,52 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Fills `rows` with up to `limit` rows of the plan's range from `start` on, and gives the key after
-    /// which the next page starts: `None` exactly when nothing is left.
+    /// Fills `rows` with up to `limit` rows of the plans' ranges, one range after the other from `start` on,
+    /// and gives the place where the next page starts: `None` exactly when nothing is left.
     ///
-    /// It goes on over parts that the service cuts and rows that the filter drops, until the page is
-    /// full, the range ends, the rows fill their bytes, or [`READ_BUDGET_CALLS`] or the time is used up.
-    /// It reads one row more than the page takes, since only that tells a full page from the last one.
+    /// It goes on over parts that the service cuts, rows that the filter drops and ranges that are empty,
+    /// until the page is full, the last range ends, the rows fill their bytes, or [`READ_BUDGET_CALLS`] or
+    /// the time is used up. It reads one row more than the page takes, since only that tells a full page
+    /// from the last one.
     ///
     /// # Errors
     ///
     /// Those of the calls.
     pub async fn query_page(
         &mut self,
-        plan: &Plan,
-        mut start: Option<Item>,
+        plans: &[Plan],
+        mut start: Start,
         limit: usize,
         rows: &mut Rows,
-    ) -> Result<Option<Item>, Error> {
+    ) -> Result<Option<Start>, Error> {
         let mut evaluate = FILTERED_FIRST;
-        let full = rows.count() + limit;
         for call in 0..READ_BUDGET_CALLS {
+            let Some(plan) = plans.get(start.query) else { return Ok(None) };
             if call > 0 && self.deadline.saturating_duration_since(Instant::now()) < READ_BUDGET_RESERVE {
                 break;
             }
-            let wanted = full - rows.count() + 1;
+            let wanted = limit.saturating_sub(rows.count()) + 1;
             let look_at = if plan.filter.is_some() { wanted.max(evaluate) } else { wanted };
             evaluate = evaluate.saturating_mul(4);
             // Rows that are fetched and not returned are left to the next page, which starts after the
             // last one that is returned; where this part gave none, it starts where the part did.
             let mut after = start.clone();
-            let part = self.query(plan, Want::Rows, Some(look_at as u64), start).await?;
+            let part = self.query(plan, Want::Rows, Some(look_at as u64), start.key).await?;
             for item in &part.items {
-                if rows.count() == full || !rows.push(item) {
-                    return after.map(Some).ok_or_else(|| {
-                        Error::internal("filling a page", "a single row is larger than a page")
-                    });
+                if rows.count() == limit || !rows.push(item) {
+                    if rows.count() == 0 {
+                        return Err(Error::internal("filling a page", "a single row is larger than a page"));
+                    }
+                    return Ok(Some(after));
                 }
-                after = Some(start_key(plan, item));
+                after.key = Some(start_key(plan, item));
             }
-            start = part.next;
-            if start.is_none() {
-                return Ok(None);
-            }
+            start = match part.next {
+                Some(key) => Start { query: after.query, key: Some(key) },
+                None => Start { query: after.query + 1, key: None },
+            };
         }
-        Ok(start)
+        Ok((start.query < plans.len()).then_some(start))
     }
 
     /// How many rows the plan's range has from `start` on; at most `limit` are looked at, or all.

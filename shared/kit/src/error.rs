@@ -35,6 +35,8 @@ pub enum Code {
     InvalidDate,
     /// `from` is after `to`.
     ReversedPeriod,
+    /// `from` and `to` are further apart than a list walks.
+    PeriodTooLong,
     /// `order` is neither `asc` nor `desc`.
     InvalidOrder,
     /// The cursor was not made by this list for this question of this tenant.
@@ -80,6 +82,7 @@ impl Code {
         Self::PageOutOfRange,
         Self::InvalidDate,
         Self::ReversedPeriod,
+        Self::PeriodTooLong,
         Self::InvalidOrder,
         Self::InvalidCursor,
         Self::InvalidBody,
@@ -111,6 +114,7 @@ impl Code {
             Self::PageOutOfRange => "page_out_of_range",
             Self::InvalidDate => "invalid_date",
             Self::ReversedPeriod => "reversed_period",
+            Self::PeriodTooLong => "period_too_long",
             Self::InvalidOrder => "invalid_order",
             Self::InvalidCursor => "invalid_cursor",
             Self::InvalidBody => "invalid_body",

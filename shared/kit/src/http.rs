@@ -63,6 +63,7 @@ pub const fn status(code: Code) -> u16 {
         | Code::PageOutOfRange
         | Code::InvalidDate
         | Code::ReversedPeriod
+        | Code::PeriodTooLong
         | Code::InvalidOrder
         | Code::InvalidCursor
         | Code::InvalidBody

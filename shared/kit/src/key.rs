@@ -181,6 +181,63 @@ pub fn composite(parts: &[&str]) -> Result<String, KeyFault> {
     Ok(key)
 }
 
+/// The partition key of what belongs to an entity of a tenant in one month: `acme#book-1#2026-02`.
+///
+/// # Errors
+///
+/// See [`composite`].
+pub fn month_partition(tenant: &str, entity: &str, month: Month) -> Result<String, KeyFault> {
+    composite(&[tenant, entity, &month.to_string()])
+}
+
+/// The sort key of an entry: its day, and its id where a day has several: `2026-02-01#e-1`.
+///
+/// # Errors
+///
+/// See [`composite`], and a key longer than [`MAX_SORT_BYTES`].
+pub fn entry_key(day: jiff::civil::Date, id: &str) -> Result<String, KeyFault> {
+    let key = composite(&[&day.to_string(), id])?;
+    if key.len() > MAX_SORT_BYTES { Err(KeyFault::TooLong(MAX_SORT_BYTES)) } else { Ok(key) }
+}
+
+/// A calendar month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Month {
+    first: jiff::civil::Date,
+}
+
+impl Month {
+    /// The month that a day is in.
+    #[must_use]
+    pub fn of(day: jiff::civil::Date) -> Self {
+        Self { first: day.first_of_month() }
+    }
+
+    /// Its first day.
+    #[must_use]
+    pub fn first_day(self) -> jiff::civil::Date {
+        self.first
+    }
+
+    /// Its last day.
+    #[must_use]
+    pub fn last_day(self) -> jiff::civil::Date {
+        self.first.last_of_month()
+    }
+
+    /// The month after it, up to the last one of the calendar.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        self.last_day().tomorrow().ok().map(Self::of)
+    }
+}
+
+impl std::fmt::Display for Month {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:04}-{:02}", self.first.year(), self.first.month())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -192,6 +249,18 @@ mod tests {
         assert_eq!(composite(&["acme", "a#b"]), Err(KeyFault::Separator));
         assert_eq!(composite(&["acme", ""]), Err(KeyFault::Empty));
         assert_eq!(composite(&["acme", "unit-7"]).as_deref(), Ok("acme#unit-7"));
+    }
+
+    #[test]
+    fn entries_of_a_month_have_one_partition_and_sort_by_day() {
+        let day = jiff::civil::date(2026, 2, 28);
+        let month = Month::of(day);
+        assert_eq!(month_partition("acme", "b-1", month).as_deref(), Ok("acme#b-1#2026-02"));
+        assert_eq!(month.next().map(|next| next.to_string()).as_deref(), Some("2026-03"));
+        assert_eq!((month.first_day().day(), month.last_day().day()), (1, 28));
+        assert_eq!(entry_key(day, "e-1").as_deref(), Ok("2026-02-28#e-1"));
+        assert_eq!(entry_key(day, "e#1"), Err(KeyFault::Separator));
+        assert_eq!(entry_key(day, &"e".repeat(1020)), Err(KeyFault::TooLong(MAX_SORT_BYTES)));
     }
 
     #[test]

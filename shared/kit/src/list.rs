@@ -98,6 +98,9 @@ pub enum Partition {
     Tenant,
     /// It is the tenant and this parameter, joined: `tenant#entity`.
     TenantAnd(&'static str),
+    /// It is the tenant, this parameter and a month: `tenant#entity#2026-02`. The months that are asked
+    /// for are read one after the other, in the order of the answer.
+    TenantAndMonths(&'static str),
 }
 
 /// Which part of a partition is read.
@@ -107,8 +110,11 @@ pub enum Sort {
     All,
     /// The rows whose sort key is this parameter.
     Equals(&'static str),
-    /// The rows of the days `from` to `to`, both inclusive and both optional.
+    /// The rows of the days `from` to `to`, both inclusive and both optional; both needed where the
+    /// partitions are months, since a walk over months has two ends.
     Days(Days),
+    /// The rows of the month that is this parameter. Only where the partitions are months.
+    Month(&'static str),
 }
 
 /// How a sort key holds time.
@@ -299,20 +305,21 @@ impl Question {
 
     /// The parameters that must be given: those of the partition, the sort key and the filter.
     #[must_use]
-    pub const fn required(&self) -> [Option<&'static str>; 3] {
+    pub const fn required(&self) -> [Option<&'static str>; 4] {
         let partition = match self.partition {
             Partition::Tenant => None,
-            Partition::TenantAnd(parameter) => Some(parameter),
+            Partition::TenantAnd(parameter) | Partition::TenantAndMonths(parameter) => Some(parameter),
         };
-        let sort = match self.sort {
-            Sort::Equals(parameter) => Some(parameter),
-            Sort::All | Sort::Days(_) => None,
+        let (sort, end) = match (self.sort, self.partition) {
+            (Sort::Equals(parameter) | Sort::Month(parameter), _) => (Some(parameter), None),
+            (Sort::Days(_), Partition::TenantAndMonths(_)) => (Some(PERIOD[0]), Some(PERIOD[1])),
+            (Sort::All | Sort::Days(_), _) => (None, None),
         };
         let filter = match self.filter {
             Some(filter) => Some(filter.parameter),
             None => None,
         };
-        [partition, sort, filter]
+        [partition, sort, end, filter]
     }
 
     /// How many of the parameters it needs stand in this path.
@@ -337,9 +344,9 @@ impl Question {
     /// The parameters that may be given.
     #[must_use]
     pub const fn optional(&self) -> &'static [&'static str] {
-        match self.sort {
-            Sort::Days(_) => &PERIOD,
-            Sort::All | Sort::Equals(_) => &[],
+        match (self.sort, self.partition) {
+            (Sort::Days(_), Partition::Tenant | Partition::TenantAnd(_)) => &PERIOD,
+            _ => &[],
         }
     }
 
@@ -406,12 +413,26 @@ impl Question {
         if !matches!(key.partition.scalar, ScalarType::S) {
             return Some("a question reads a partition key that is not a string");
         }
+        match (self.partition, self.sort, answer) {
+            (
+                Partition::TenantAndMonths(_),
+                Sort::Month(_) | Sort::Days(Days::Dates),
+                Answer::Cursor { .. },
+            ) => {}
+            (Partition::TenantAndMonths(_), ..) => {
+                return Some("months are walked by day or by month, and answered with a cursor");
+            }
+            (_, Sort::Month(_), _) => {
+                return Some("a question asks for a month where no month is a partition");
+            }
+            _ => {}
+        }
         match (self.sort, key.sort) {
             (Sort::All, _) => {}
-            (Sort::Equals(_) | Sort::Days(_), None) => {
+            (Sort::Equals(_) | Sort::Days(_) | Sort::Month(_), None) => {
                 return Some("a question narrows a sort key, and its key has none");
             }
-            (Sort::Equals(_) | Sort::Days(_), Some(sort)) => {
+            (Sort::Equals(_) | Sort::Days(_) | Sort::Month(_), Some(sort)) => {
                 if !matches!(sort.scalar, ScalarType::S) {
                     return Some("a question narrows a sort key that is not a string");
                 }
@@ -639,6 +660,28 @@ mod tests {
                     &[Question { read: Read::Index(BY_NUMBER), sort: Sort::Equals("a"), ..FINE }],
                     Answer::Page,
                 ),
+            ),
+            (
+                "months are walked by day or by month, and answered with a cursor",
+                fault(
+                    &[Question {
+                        partition: Partition::TenantAndMonths("bookId"),
+                        sort: Sort::Month("month"),
+                        ..FINE
+                    }],
+                    Answer::Page,
+                ),
+            ),
+            (
+                "months are walked by day or by month, and answered with a cursor",
+                fault(
+                    &[Question { partition: Partition::TenantAndMonths("bookId"), ..FINE }],
+                    Answer::Cursor { reversible: true },
+                ),
+            ),
+            (
+                "a question asks for a month where no month is a partition",
+                fault(&[Question { sort: Sort::Month("month"), ..FINE }], Answer::Page),
             ),
             (
                 "only pages can be ordered by an attribute that is not the sort key",

@@ -1,15 +1,20 @@
 //! From a question and its parameters to a query: which key, which condition, which order. Pure: it
 //! reads no clock and calls nothing.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::dates;
 use crate::error::{Code, Error};
-use crate::key::{self, KeyAttribute, MAX_SORT_BYTES, Table};
+use crate::item::Item;
+use crate::key::{self, KeyAttribute, KeyFault, MAX_SORT_BYTES, Month, Table};
 use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort, has_placeholder};
 use crate::request::shown;
 
-/// A query that answers a question for one tenant.
+/// The most months that one walk goes over.
+pub const MAX_MONTHS: usize = 36;
+
+/// A query that answers a question for one tenant, or one of several that are read one after the other.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The list's name.
@@ -40,6 +45,15 @@ pub struct Plan {
     pub narrowing: &'static [&'static str],
 }
 
+/// Where a page starts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Start {
+    /// Which of the question's queries is read first.
+    pub query: usize,
+    /// After which key; `None` for the beginning of that query.
+    pub key: Option<Item>,
+}
+
 /// What is read of a sort key. A key takes one condition only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Range {
@@ -53,8 +67,9 @@ pub enum Range {
     Between(String, String),
 }
 
-/// Plans the query for the parameters of a request. `turned` is the direction that the caller asks for
-/// instead of the declared one.
+/// Plans the queries for the parameters of a request, in the order in which they are read: one, or one
+/// for each month of a walk. `turned` is the direction that the caller asks for instead of the declared
+/// one.
 ///
 /// # Errors
 ///
@@ -65,7 +80,7 @@ pub fn plan(
     parameters: &[(String, String)],
     turned: Option<Direction>,
     zone: &TimeZone,
-) -> Result<Plan, Error> {
+) -> Result<Vec<Plan>, Error> {
     let asked: Vec<&(String, String)> =
         parameters.iter().filter(|(name, _)| !PAGING.contains(&name.as_str())).collect();
     let question = choose(list, &asked)?;
@@ -82,23 +97,22 @@ pub fn plan(
 
     let table = *list.table();
     let key = *question.key(&table);
-    let partition = match question.partition {
-        Partition::Tenant => tenant.to_owned(),
-        Partition::TenantAnd(parameter) => key::composite(&[tenant, value(parameter)?])
-            .map_err(|fault| invalid(parameter, &fault.to_string()))?,
+    let composed = |parameter: &str, key: Result<String, KeyFault>| {
+        key.map_err(|fault| invalid(parameter, &fault.to_string()))
     };
-    let range = match question.sort {
-        Sort::All => None,
-        Sort::Equals(parameter) => {
-            let value = value(parameter)?;
-            if value.len() > MAX_SORT_BYTES {
-                return Err(invalid(parameter, &format!("must have at most {MAX_SORT_BYTES} bytes")));
-            }
-            Some(Range::Equals(value.to_owned()))
+    let ranges: Vec<(String, Option<Range>)> = match question.partition {
+        Partition::Tenant => vec![(tenant.to_owned(), range(question, &asked, &value, zone)?)],
+        Partition::TenantAnd(parameter) => {
+            let partition = composed(parameter, key::composite(&[tenant, value(parameter)?]))?;
+            vec![(partition, range(question, &asked, &value, zone)?)]
         }
-        Sort::Days(days) => period(&asked, days, zone)?,
+        Partition::TenantAndMonths(parameter) => {
+            let entity = value(parameter)?;
+            let months = months(question, &asked, &value)?.into_iter();
+            let partition = |month| composed(parameter, key::month_partition(tenant, entity, month));
+            months.map(|(month, range)| Ok((partition(month)?, range))).collect::<Result<_, Error>>()?
+        }
     };
-    let sort = key.sort.map(|attribute| attribute.name).zip(range);
     let filter = match question.filter {
         Some(filter) => Some((filter.attribute, value(filter.parameter)?.to_owned())),
         None => None,
@@ -107,42 +121,95 @@ pub fn plan(
         Order::Key(declared) => (turned.unwrap_or(declared), None),
         Order::By(attribute, direction) => (Direction::Ascending, Some((attribute, direction))),
     };
-
-    let mut fixed = vec![(key.partition.name, partition.clone())];
-    if let Some((attribute, Range::Equals(value))) = &sort {
-        fixed.push((attribute, value.clone()));
-    }
-    if table.key.partition.name != key.partition.name && table.key.sort.is_some() {
-        // Every table with a composite primary key is partitioned by tenant, or by a composite key that
-        // the question reads itself.
-        fixed.push((table.key.partition.name, tenant.to_owned()));
-    }
-    let mut carried: Vec<KeyAttribute> = Vec::new();
-    for attribute in key.attributes().chain(table.key.attributes()) {
-        let known = fixed.iter().any(|(name, _)| *name == attribute.name);
-        if !known && !carried.iter().any(|other| other.name == attribute.name) {
-            carried.push(attribute);
-        }
-    }
-    let mut bound: Vec<(String, String)> = asked.into_iter().cloned().collect();
+    let mut bound: Vec<(String, String)> = asked.iter().copied().cloned().collect();
     bound.sort_unstable();
     bound.insert(0, ("tenant".to_owned(), tenant.to_owned()));
 
-    Ok(Plan {
-        list: list.name(),
-        question: question.name,
-        table,
-        index: question.index(),
-        partition: (key.partition.name, partition),
-        sort,
-        filter,
-        direction,
-        order_by,
-        fixed,
-        carried,
-        asked: bound,
-        narrowing: question.optional(),
-    })
+    let query = |(partition, range): (String, Option<Range>)| {
+        let sort = key.sort.map(|attribute| attribute.name).zip(range);
+        let mut fixed = vec![(key.partition.name, partition.clone())];
+        if let Some((attribute, Range::Equals(value))) = &sort {
+            fixed.push((attribute, value.clone()));
+        }
+        if table.key.partition.name != key.partition.name && table.key.sort.is_some() {
+            // A declaration does not compile unless such a table is partitioned by tenant.
+            fixed.push((table.key.partition.name, tenant.to_owned()));
+        }
+        let mut carried: Vec<KeyAttribute> = Vec::new();
+        for attribute in key.attributes().chain(table.key.attributes()) {
+            let known = fixed.iter().any(|(name, _)| *name == attribute.name);
+            if !known && !carried.iter().any(|other| other.name == attribute.name) {
+                carried.push(attribute);
+            }
+        }
+        Plan {
+            list: list.name(),
+            question: question.name,
+            table,
+            index: question.index(),
+            partition: (key.partition.name, partition),
+            sort,
+            filter: filter.clone(),
+            direction,
+            order_by,
+            fixed,
+            carried,
+            asked: bound.clone(),
+            narrowing: question.optional(),
+        }
+    };
+    let mut plans: Vec<Plan> = ranges.into_iter().map(query).collect();
+    if direction == Direction::Descending {
+        plans.reverse();
+    }
+    Ok(plans)
+}
+
+/// What is read of the sort key.
+fn range<'a>(
+    question: &Question,
+    asked: &[&(String, String)],
+    value: &impl Fn(&str) -> Result<&'a str, Error>,
+    zone: &TimeZone,
+) -> Result<Option<Range>, Error> {
+    match question.sort {
+        Sort::All | Sort::Month(_) => Ok(None),
+        Sort::Equals(parameter) => {
+            let value = value(parameter)?;
+            if value.len() > MAX_SORT_BYTES {
+                return Err(invalid(parameter, &format!("must have at most {MAX_SORT_BYTES} bytes")));
+            }
+            Ok(Some(Range::Equals(value.to_owned())))
+        }
+        Sort::Days(days) => period(asked, days, zone),
+    }
+}
+
+/// The months that are asked for, oldest first, and what is read of each.
+fn months<'a>(
+    question: &Question,
+    asked: &[&(String, String)],
+    value: &impl Fn(&str) -> Result<&'a str, Error>,
+) -> Result<Vec<(Month, Option<Range>)>, Error> {
+    if let Sort::Month(parameter) = question.sort {
+        return Ok(vec![(dates::parse_month(parameter, value(parameter)?)?, None)]);
+    }
+    let (Some(from), Some(to)) = days(asked)? else {
+        return Err(Error::internal("planning a walk", "a chosen question lacks an end"));
+    };
+    let mut months = Vec::new();
+    let mut next = Some(Month::of(from));
+    while let Some(month) = next.filter(|month| month.first_day() <= to) {
+        if months.len() == MAX_MONTHS {
+            let [from_name, to_name] = PERIOD;
+            let message = format!("{from_name} and {to_name} must lie within {MAX_MONTHS} months");
+            return Err(Error::rejected(Code::PeriodTooLong, message));
+        }
+        let (first, last) = (from.max(month.first_day()), to.min(month.last_day()));
+        months.push((month, Some(Range::Between(dates::first_of_day(first), dates::last_of_day(last)))));
+        next = month.next();
+    }
+    Ok(months)
 }
 
 /// The question that exactly these parameters ask.
@@ -170,7 +237,11 @@ fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Q
         })
         .ok_or_else(|| {
             let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
-            let given = if names.is_empty() { "no parameter".to_owned() } else { names.join(" with ") };
+            let given = if names.is_empty() {
+                "a request without parameters".to_owned()
+            } else {
+                names.join(" with ")
+            };
             Error::rejected(
                 Code::UnsupportedQuestion,
                 format!("no key answers {given}; this list answers {}", answered(list)),
@@ -190,20 +261,18 @@ pub fn answered(list: &List) -> String {
             let required = question.required().into_iter().flatten().filter(asked).map(str::to_owned);
             let optional = question.optional().iter().map(|name| format!("[{name}]"));
             let way: Vec<String> = required.chain(optional).collect();
-            if way.is_empty() { "no parameter".to_owned() } else { way.join(" ") }
+            if way.is_empty() { "a request without parameters".to_owned() } else { way.join(" ") }
         })
         .collect();
     ways.join("; ")
 }
 
-fn period(asked: &[&(String, String)], days: Days, zone: &TimeZone) -> Result<Option<Range>, Error> {
+/// The days `from` and `to`, each where it is given.
+fn days(asked: &[&(String, String)]) -> Result<(Option<Date>, Option<Date>), Error> {
     let [from_name, to_name] = PERIOD;
     let day = |name: &str| {
-        asked
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| dates::parse_day(name, value))
-            .transpose()
+        let given = asked.iter().find(|(known, _)| known == name);
+        given.map(|(_, value)| dates::parse_day(name, value)).transpose()
     };
     let (from, to) = (day(from_name)?, day(to_name)?);
     if let (Some(from), Some(to)) = (from, to)
@@ -214,11 +283,16 @@ fn period(asked: &[&(String, String)], days: Days, zone: &TimeZone) -> Result<Op
             format!("{from_name} ({from}) must not be after {to_name} ({to})"),
         ));
     }
-    let first = |day| match days {
+    Ok((from, to))
+}
+
+fn period(asked: &[&(String, String)], kind: Days, zone: &TimeZone) -> Result<Option<Range>, Error> {
+    let (from, to) = days(asked)?;
+    let first = |day| match kind {
         Days::Dates => Ok(dates::first_of_day(day)),
         Days::Instants => dates::first_instant_of_day(day, zone),
     };
-    let last = |day| match days {
+    let last = |day| match kind {
         Days::Dates => Ok(dates::last_of_day(day)),
         Days::Instants => dates::last_instant_of_day(day, zone),
     };
@@ -266,7 +340,7 @@ mod tests {
     fn planned(parameters: &[(&str, &str)]) -> Result<Plan, Error> {
         let owned: Vec<(String, String)> =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        plan(&LIST, "acme", &owned, None, &TimeZone::UTC)
+        plan(&LIST, "acme", &owned, None, &TimeZone::UTC).map(|mut plans| plans.remove(0))
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod bom;
 pub mod budget;
 pub mod cart;
+pub mod cash_entry;
 pub mod counter;
 pub mod delivery;
 pub mod financial_entry;
@@ -14,8 +15,10 @@ pub mod movement;
 pub mod payment;
 pub mod price;
 pub mod product;
+pub mod property_ledger;
 pub mod sales_order;
 pub mod shipment;
+pub mod statement_entry;
 pub mod stock;
 pub mod variant;
 
@@ -26,6 +29,7 @@ pub const ALL: &[Table] = &[
     bom::TABLE,
     budget::TABLE,
     cart::TABLE,
+    cash_entry::TABLE,
     counter::TABLE,
     delivery::TABLE,
     financial_entry::TABLE,
@@ -34,8 +38,10 @@ pub const ALL: &[Table] = &[
     payment::TABLE,
     price::TABLE,
     product::TABLE,
+    property_ledger::TABLE,
     sales_order::TABLE,
     shipment::TABLE,
+    statement_entry::TABLE,
     stock::TABLE,
     variant::TABLE,
 ];

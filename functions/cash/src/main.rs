@@ -1,0 +1,5 @@
+//! `GET /cash-books/{bookId}/entries` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&cash::LIST)
+}

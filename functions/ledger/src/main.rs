@@ -1,0 +1,5 @@
+//! `GET /ledger` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&ledger::LIST)
+}
