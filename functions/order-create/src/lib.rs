@@ -75,7 +75,7 @@ fn order_id(order: &mut Item) -> String {
     match order.get("id") {
         Some(AttributeValue::S(id)) => id.clone(),
         _ => {
-            let id = uuid::Uuid::now_v7().to_string();
+            let id = kit::id::new();
             order.insert("id".to_owned(), AttributeValue::S(id.clone()));
             id
         }

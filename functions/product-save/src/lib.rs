@@ -54,7 +54,7 @@ fn save<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_>)
                 format!("{name} is not an attribute of a product"),
             ));
         }
-        let version = uuid::Uuid::now_v7().to_string();
+        let version = kit::id::new();
         product.extend(texts([("tenant", tenant), ("id", id), (VERSION, &version)]));
         let saved = session.put(&TABLE, product.clone(), &checks(expected)).await;
         match saved {

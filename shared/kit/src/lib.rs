@@ -17,6 +17,7 @@ pub mod error;
 pub mod expression;
 pub mod function;
 pub mod http;
+pub mod id;
 pub mod item;
 pub mod key;
 pub mod list;

@@ -16,7 +16,8 @@ use tokio::time::{Instant, sleep};
 pub async fn end(child: &mut Child, patience: Duration) {
     let Some(root) = child.id().and_then(|id| i32::try_from(id).ok()) else { return };
     let Some(group) = Pid::from_raw(root) else { return };
-    let mut family = BTreeSet::new();
+    // Looked up before the signal, too: who loses a parent to it descends from the child no more.
+    let mut family = descendants(root);
     // An error means that nothing is there to hear the signal, which is what is wanted.
     let _gone = kill_process_group(group, Signal::TERM);
     let until = Instant::now() + patience;
@@ -89,31 +90,50 @@ fn processes_by_ps() -> Vec<(i32, i32)> {
 mod tests {
     use std::process::Stdio;
 
+    use rustix::process::getpgid;
+
     use super::*;
 
     fn alive(pid: i32) -> bool {
         processes().iter().any(|(known, _)| *known == pid)
     }
 
+    /// Whether a process leads a group of its own: the program's `sleep` does, and nothing that comes and
+    /// goes before it, where `python3` is a script that looks for the real one.
+    fn leads_a_group(pid: i32) -> bool {
+        let pid = Pid::from_raw(pid);
+        pid.is_some() && getpgid(pid).ok() == pid
+    }
+
     #[tokio::test]
     async fn a_deaf_child_and_a_grandchild_in_a_group_of_its_own_end_too() {
         let program = "import signal, subprocess; signal.signal(signal.SIGTERM, signal.SIG_IGN); \
-                       subprocess.run(['sleep', '600'], start_new_session=True)";
+                       subprocess.run(['sleep', '60'], start_new_session=True)";
         let mut child = tokio::process::Command::new("python3")
             .args(["-c", program])
             .stdin(Stdio::null())
             .process_group(0)
+            .kill_on_drop(true)
             .spawn()
             .unwrap();
         let root = i32::try_from(child.id().unwrap()).unwrap();
         let until = Instant::now() + Duration::from_secs(20);
-        while descendants(root).is_empty() && Instant::now() < until {
+        let family = loop {
+            let family = descendants(root);
+            if family.iter().copied().any(leads_a_group) || Instant::now() >= until {
+                break family;
+            }
             sleep(Duration::from_millis(10)).await;
-        }
-        let family = descendants(root);
-        assert!(!family.is_empty());
+        };
+        let complete = family.iter().copied().any(leads_a_group);
+        // Before anything is asserted, so that a failing test leaves nothing behind.
         end(&mut child, Duration::from_millis(200)).await;
-        assert!(!family.into_iter().any(alive));
+        let left: Vec<i32> = family.iter().copied().filter(|pid| alive(*pid)).collect();
+        for pid in left.iter().copied().filter_map(Pid::from_raw) {
+            let _gone = kill_process(pid, Signal::KILL);
+        }
+        assert!(complete, "no sleep was started: {family:?}");
+        assert_eq!(left, Vec::<i32>::new());
         assert!(!alive(root));
     }
 }

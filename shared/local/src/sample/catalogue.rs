@@ -4,7 +4,7 @@ use fastrand::Rng;
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
 
-use super::{Items, Tenant, amount, at, decimal, instant, pick};
+use super::{Items, Tenant, add, amount, at, decimal, instant, pick};
 
 /// What the orders are of: id, description, unit price in cents.
 pub(super) const SOLD: [(&str, &str, i64); 10] = [
@@ -314,13 +314,6 @@ fn stock(tenant: Tenant, product: &Product, on_hand: i64, rng: &mut Rng) -> Valu
         add(&mut item, "lots", json!({ "SS": lots }));
     }
     item
-}
-
-/// Adds an attribute to an item.
-fn add(item: &mut Value, name: &str, value: Value) {
-    if let Some(attributes) = item.as_object_mut() {
-        attributes.insert(name.to_owned(), value);
-    }
 }
 
 /// Rows of one tenant. Each table numbers its own.

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod fulfilment;
+mod histories;
 mod orders;
 mod property;
 
@@ -46,6 +47,7 @@ pub fn items() -> Vec<Items> {
             catalogue::items(tenant),
             fulfilment::items(tenant, &orders.orders),
             property::items(tenant),
+            histories::items(tenant),
         ];
         for own in of_tenant.into_iter().flatten() {
             match all.iter_mut().find(|known| known.table == own.table) {
@@ -108,6 +110,19 @@ impl Tenant {
     /// What belongs to this tenant of two things.
     fn own<T>(self, [first, second]: [T; 2]) -> T {
         if self.place == 0 { first } else { second }
+    }
+
+    /// The composite key of what belongs to the tenant and is asked by this. A part that no key takes
+    /// gives an empty key, which the database refuses.
+    fn key_of(self, entity: &str) -> String {
+        kit::key::composite(&[self.name, entity]).unwrap_or_default()
+    }
+}
+
+/// Adds an attribute to an item.
+fn add(item: &mut Value, name: &str, value: Value) {
+    if let Some(attributes) = item.as_object_mut() {
+        attributes.insert(name.to_owned(), value);
     }
 }
 
@@ -209,6 +224,13 @@ mod tests {
                 assert!(seen.insert(values), "{name}: {item}");
                 for index in table["GlobalSecondaryIndexes"].as_array().into_iter().flatten() {
                     for attribute in names(&index["KeySchema"]) {
+                        // What is of no unit is not in the index of units.
+                        if (name, attribute.as_str()) == ("PropertyLedger", "unitLookupKey")
+                            && item["unitId"].is_null()
+                        {
+                            assert!(item[&attribute].is_null(), "{item}");
+                            continue;
+                        }
                         let value = item[&attribute]["S"].as_str().unwrap_or_default();
                         assert!(!value.is_empty(), "{name} lacks {attribute}: {item}");
                     }
@@ -342,8 +364,10 @@ mod tests {
             ("FinancialEntry", "unitLookupKey", "unitId", "dueDate"),
             ("Budget", "propertyLookupKey", "propertyId", "createdAt"),
             ("Flipping", "tenantProjectKey", "projectId", "createdAt"),
+            ("PropertyLedger", "propertyLookupKey", "propertyId", "entryDate"),
         ] {
-            let width = if date == "dueDate" { "2026-02-01".len() } else { "2026-02-01T03:00:00.000Z".len() };
+            let instant = date == "createdAt";
+            let width = if instant { "2026-02-01T03:00:00.000Z".len() } else { "2026-02-01".len() };
             let items = of(table);
             for item in items {
                 let text = |name: &str| item[name]["S"].as_str().unwrap();
@@ -361,6 +385,78 @@ mod tests {
         assert_eq!(dates.first().map(String::as_str), Some("2025-01-10"));
         assert!(dates.last().is_some_and(|date| date.starts_with("2026-12")), "{dates:?}");
         assert!(entries.iter().all(|entry| entry["correction"]["N"].as_str().unwrap().len() == 39));
+    }
+
+    #[test]
+    fn ledgers_go_over_three_years_and_some_entries_are_of_no_unit() {
+        let entries = of("PropertyLedger");
+        for tenant in TENANTS {
+            let counted = counted(entries, tenant, "/propertyId/S");
+            assert!(counted["prop-01"] >= 250, "{counted:?}");
+            assert!(counted.len() >= 3, "{counted:?}");
+            let days = distinct(entries, tenant, "/entryDate/S");
+            assert_eq!(days.first().map(|day| &day[..7]), Some("2023-07"));
+            assert_eq!(days.last().map(|day| &day[..7]), Some("2026-06"));
+            assert!(days.len() * 3 < counted["prop-01"] * 2, "many entries share their day");
+            let kinds = distinct(entries, tenant, "/kind/S");
+            assert!(kinds.len() >= 5, "{kinds:?}");
+        }
+        let mut of_units: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for entry in entries {
+            let text = |name: &str| entry[name]["S"].as_str();
+            let Some(unit) = text("unitId") else { continue };
+            let key = format!("{}#{unit}", text("tenant").unwrap());
+            assert_eq!(text("unitLookupKey"), Some(key.as_str()));
+            of_units.entry(unit).or_default().insert(text("propertyId").unwrap());
+        }
+        assert!(of_units.len() >= 3, "{of_units:?}");
+        assert!(of_units.values().all(|properties| properties.len() == 1), "{of_units:?}");
+        assert!(entries.iter().any(|entry| entry["unitId"].is_null()));
+        let names = |tenant| distinct(entries, tenant, "/description/S");
+        assert!(names("acme").is_disjoint(&names("beta")), "a row of another tenant is seen at once");
+    }
+
+    #[test]
+    fn books_and_accounts_have_a_quiet_month_a_busy_one_and_balances_that_add_up() {
+        let cents = |item: &Value, name: &str| -> i64 {
+            item[name]["N"].as_str().unwrap().replace('.', "").parse().unwrap()
+        };
+        for (table, partition, entity, named) in [
+            ("CashEntry", "bookMonthKey", "bookId", ["book-1", "book-2"]),
+            ("StatementEntry", "accountMonthKey", "accountId", ["acc-1", "acc-2"]),
+        ] {
+            for (tenant, name) in TENANTS.into_iter().flat_map(|tenant| named.map(|name| (tenant, name))) {
+                let mut months: BTreeMap<&str, usize> = BTreeMap::new();
+                let mut days: BTreeMap<&str, usize> = BTreeMap::new();
+                let mut sorted: BTreeMap<&str, &Value> = BTreeMap::new();
+                for item in of(table) {
+                    let text = |name: &str| item[name]["S"].as_str().unwrap();
+                    if (text("tenant"), text(entity)) != (tenant, name) {
+                        continue;
+                    }
+                    let (day, id) = (text("date"), text("id"));
+                    assert_eq!(text(partition), format!("{tenant}#{name}#{}", &day[..7]));
+                    assert_eq!(text("entryKey"), format!("{day}#{id}"));
+                    *months.entry(&day[..7]).or_default() += 1;
+                    *days.entry(day).or_default() += 1;
+                    sorted.insert(text("entryKey"), item);
+                }
+                assert_eq!(months.len(), 35, "{table}: {months:?}");
+                assert_eq!(months.keys().next(), Some(&"2023-07"));
+                assert_eq!(months.keys().next_back(), Some(&"2026-06"));
+                assert!(!months.contains_key("2025-02"), "{table}: {months:?}");
+                assert_eq!(months["2026-05"], 5 * months["2026-04"], "{table}");
+                let ties = days.values().filter(|count| **count > 1).count();
+                assert!(ties >= 35, "{table}: {ties} days have several entries");
+                assert!(days.contains_key("2024-02-29") && days.contains_key("2026-01-31"), "{table}");
+                let items: Vec<&Value> = sorted.into_values().collect();
+                for pair in items.windows(2) {
+                    let left = cents(pair[0], "balance") + cents(pair[1], "amount");
+                    assert_eq!(cents(pair[1], "balance"), left, "{}", pair[1]);
+                }
+            }
+        }
+        assert!(of("CashEntry").iter().all(|entry| cents(entry, "balance") >= 0));
     }
 
     #[test]

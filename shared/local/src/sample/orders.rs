@@ -11,7 +11,7 @@ use super::{Items, ORDERS, Tenant, amount, instant, pick};
 const STATUSES: [&str; 8] = ["PAID", "PAID", "PAID", "PAID", "OPEN", "OPEN", "OVERDUE", "CANCELLED"];
 
 /// What customers are called, by tenant.
-const CUSTOMERS: [[&str; 12]; 2] = [
+pub(super) const CUSTOMERS: [[&str; 12]; 2] = [
     [
         "Ana Conceição Araújo",
         "José Antônio Guimarães",
