@@ -176,7 +176,9 @@ async fn attend(child: &mut Child, template: &Template) -> Result<(), Failure> {
     for command in requests::curl_commands(Path::new("events"), &format!("http://{FUNCTIONS}"))? {
         println!("  {command}");
     }
-    println!("\nAn answer with a nextCursor goes on: the same request with &cursor=<its value> is the next page.");
+    println!(
+        "\nAn answer with a nextCursor goes on: the same request with &cursor=<its value> is the next page."
+    );
     println!("\nA change of the code is built and used at the next request. Ctrl-C ends everything.\n");
     Err(ended(child.wait().await))
 }

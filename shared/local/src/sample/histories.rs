@@ -35,8 +35,7 @@ type Days = (&'static str, &'static [i32]);
 
 const BOOKS: [Days; 2] = [("book-1", &[1, 1, 5, 10, 10, 10, 20, 31]), ("book-2", &[2, 15, 15, 31])];
 
-const ACCOUNTS: [Days; 2] =
-    [("acc-1", &[1, 5, 5, 5, 5, 15, 20, 28, 31, 31]), ("acc-2", &[5, 5, 31])];
+const ACCOUNTS: [Days; 2] = [("acc-1", &[1, 5, 5, 5, 5, 15, 20, 28, 31, 31]), ("acc-2", &[5, 5, 31])];
 
 pub(super) fn items(tenant: Tenant) -> Vec<Items> {
     let mut rng = tenant.rng(4);
@@ -113,7 +112,8 @@ fn cash_entries(tenant: Tenant, rng: &mut Rng) -> Vec<Value> {
             // What is not there cannot be spent.
             let spent = balance > 40_000 && rng.u32(..3) == 0;
             let (kind, description, cents) = if spent {
-                let what = ["Compra de café e açúcar", "Material de limpeza", "Sangria para depósito bancário"];
+                let what =
+                    ["Compra de café e açúcar", "Material de limpeza", "Sangria para depósito bancário"];
                 ("OUT", pick(rng, what), -rng.i64(1_000..40_000))
             } else {
                 let what = ["Venda no balcão", "Recebimento de prestação", "Suprimento de caixa"];
