@@ -2,6 +2,7 @@
 //! nothing is read.
 
 use kit::app::App;
+use kit::list::{Answer, Direction, Order};
 use serde_json::json;
 
 use crate::asking::{asked, item};
@@ -28,8 +29,13 @@ fn places() -> Vec<Place> {
             } else {
                 &[None, Some(("from", "2026-03-01")), Some(("to", "2026-03-09"))]
             };
+            // The declared order by another name is the same order.
+            let other = match question.order {
+                Order::Key(Direction::Descending) => "asc",
+                _ => "desc",
+            };
             let orders: &[Option<&str>] = match list.answer() {
-                kit::list::Answer::Cursor { reversible: true } => &[None, Some("desc")],
+                Answer::Cursor { reversible: true } => &[None, Some(other)],
                 _ => &[None],
             };
             for tenant in ["acme", "beta"] {
@@ -183,7 +189,7 @@ async fn lists_without_cursors_take_none() {
     world.calls();
     let deployed = World::new();
     for list in registry::lists() {
-        if matches!(list.answer(), kit::list::Answer::Cursor { .. }) {
+        if matches!(list.answer(), Answer::Cursor { .. }) {
             continue;
         }
         for question in list.questions() {
