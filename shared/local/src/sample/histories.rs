@@ -33,9 +33,9 @@ type Happening = (&'static str, &'static str, i64);
 /// What something has entries for, each month: its id and the days. Day 31 is the last of any month.
 type Days = (&'static str, &'static [i32]);
 
-const BOOKS: [Days; 2] = [("book-1", &[1, 1, 5, 10, 10, 10, 20, 31]), ("book-2", &[2, 15, 15, 31])];
+const BOOKS: [Days; 2] = [("book-1", &[1, 1, 10, 10, 20, 31]), ("book-2", &[2, 15, 15, 31])];
 
-const ACCOUNTS: [Days; 2] = [("acc-1", &[1, 5, 5, 5, 5, 15, 20, 28, 31, 31]), ("acc-2", &[5, 5, 31])];
+const ACCOUNTS: [Days; 2] = [("acc-1", &[1, 5, 5, 5, 20, 31]), ("acc-2", &[5, 5, 31])];
 
 pub(super) fn items(tenant: Tenant) -> Vec<Items> {
     let mut rng = tenant.rng(4);
