@@ -52,7 +52,13 @@ fn needed(function: Function) -> BTreeSet<(String, String)> {
 /// Everything in which a template differs from the declarations.
 fn differences(text: &str) -> Vec<String> {
     // Values that no default has, so that each is seen where it belongs.
-    let parameters = [("TablePrefix", "x-"), ("TenantClaim", "claim"), ("TimeZone", "Zone/City")];
+    let parameters = [
+        ("TablePrefix", "x-"),
+        ("TenantClaim", "claim"),
+        ("TimeZone", "Zone/City"),
+        ("CursorKeyVersion", "new"),
+        ("CursorKeyPreviousVersion", "old"),
+    ];
     let template = match Template::parse(text).and_then(|template| template.with_parameters(&parameters)) {
         Ok(template) => template,
         Err(error) => return vec![error.to_string()],
@@ -219,6 +225,15 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
             }
         }
         let environment = function.environment();
+        let secret = |version: &str| json!({"Fn::Sub": format!("{{{{resolve:secretsmanager:${{CursorKey}}:SecretString:::{version}}}}}")});
+        let gives = matches!(declaration, Function::List(list) if gives_cursors(list));
+        let cursor_keys = [("CURSOR_KEY", "new"), ("CURSOR_KEY_PREVIOUS", "old")];
+        for (variable, version) in cursor_keys {
+            let expected = gives.then(|| secret(version));
+            if environment.get(variable) != expected.as_ref() {
+                found.push(format!("{name}: its {variable} is {:?}", environment.get(variable)));
+            }
+        }
         let values = [
             ("TABLE_PREFIX", json!("x-")),
             ("TENANT_CLAIM", json!("claim")),
@@ -355,6 +370,21 @@ struct Mutant {
 #[test]
 fn a_template_that_is_wrong_in_one_place_is_caught() {
     let more = [
+        Mutant {
+            from: "            - !Sub '{{resolve:secretsmanager:${CursorKey}:SecretString:::${CursorKeyPreviousVersion}}}'\n",
+            to: "            - !Sub '{{resolve:secretsmanager:${CursorKey}:SecretString:::${CursorKeyVersion}}}'\n",
+            caught: "cash: its CURSOR_KEY_PREVIOUS is",
+        },
+        Mutant {
+            from: "          CURSOR_KEY: !Sub '{{resolve:secretsmanager:${CursorKey}:",
+            to: "          CURSOR_KEY: !Sub '{{resolve:secretsmanager:${OtherKey}:",
+            caught: "cash: its CURSOR_KEY is",
+        },
+        Mutant {
+            from: "Action: [dynamodb:GetItem]",
+            to: "Action: [dynamodb:Query]",
+            caught: "product: it may not dynamodb:GetItem on Product",
+        },
         Mutant {
             from: "TableName: !Sub '${TablePrefix}Cart'",
             to: "TableName: Cart",

@@ -64,6 +64,12 @@ impl Event {
         self
     }
 
+    /// With another value for a parameter of the query.
+    pub fn replaced(mut self, name: &str, value: &str) -> Self {
+        self.query.retain(|(known, _)| known != name);
+        self.with(name, value)
+    }
+
     /// The path, each placeholder replaced by its value.
     fn path(&self, write: impl Fn(&str) -> String) -> String {
         self.values.iter().fold(self.route.clone(), |path, (name, value)| {

@@ -126,6 +126,53 @@ async fn every_event_is_answered_with_sample_data() {
     }
 }
 
+/// The first page, the next one and the last one of each list by cursor stand in files.
+#[tokio::test]
+async fn the_pages_that_follow_have_events_too() {
+    let world = World::new();
+    local::sample::load(&world.database, "").unwrap();
+    let mut wrong = Vec::new();
+    for (list, first) in [
+        (&cash::LIST, "http-by-month"),
+        (&ledger::LIST, "http-by-property"),
+        (&statement::LIST, "http-by-month"),
+    ] {
+        let app = world.deployed(list);
+        let file = |name: &str| -> Value {
+            let path = root().join("events").join(list.name()).join(format!("{name}.json"));
+            let text =
+                std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{} is missing", path.display()));
+            serde_json::from_str(&text).unwrap()
+        };
+        let mut pages = vec![send_raw(&app, &file(first).to_string()).await];
+        let mut cursors = Vec::new();
+        while let Some(cursor) = pages.last().and_then(crate::world::Answer::cursor) {
+            let mut event = file(first);
+            let query = event["rawQueryString"].as_str().unwrap();
+            event["rawQueryString"] = json!(format!("{query}&cursor={cursor}"));
+            cursors.push(cursor);
+            pages.push(send_raw(&app, &event.to_string()).await);
+        }
+        for (name, page) in [("http-page-2", 1), ("http-page-last", pages.len() - 1)] {
+            let answer = send_raw(&app, &file(name).to_string()).await;
+            let right = answer.status == 200
+                && answer.ids() == pages[page].ids()
+                && answer.cursor().is_none() == name.ends_with("last");
+            if !right {
+                wrong.push(format!("{}/{name} needs the cursor {}", list.name(), cursors[page - 1]));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn sam_local_seals_with_the_key_of_these_events() {
+    let text = std::fs::read_to_string(root().join("tools/sam-local-env.json")).unwrap();
+    let environment: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(environment["Parameters"]["CURSOR_KEY"], crate::world::CURSOR_KEY);
+}
+
 #[tokio::test]
 async fn both_kinds_of_api_get_the_same_answer() {
     let world = World::new();

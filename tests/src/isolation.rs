@@ -4,13 +4,29 @@ use kit::list::List;
 
 use crate::asking::{asked, item};
 use crate::declared;
-use crate::event::Event;
+use crate::event::{Event, get};
 use crate::registry;
 use crate::world::{World, send};
 
 /// Every question of a list about `x`.
 fn questions(list: &List, tenant: &str) -> Vec<Event> {
     list.questions().iter().map(|question| asked(list, question, tenant, "x")).collect()
+}
+
+/// The single items of a list, where it has them.
+async fn keeps_items_apart(list: &'static List, app: &kit::app::App) {
+    let (Some(path), Some(sort)) = (list.item_path(), list.table().key.sort) else { return };
+    for (tenant, id, found) in [
+        ("acme", "same", Some("acme")),
+        ("beta", "same", Some("beta")),
+        ("acme", "other", None),
+        ("beta", "own", None),
+        ("acm", "same", None),
+    ] {
+        let answer = send(app, &get(path, tenant).with(sort.name, id)).await;
+        let secret = answer.json()["secret"].as_str().map(str::to_owned);
+        assert_eq!(secret.as_deref(), found, "{}: {tenant} {id}", list.name());
+    }
 }
 
 async fn keeps_tenants_apart(world: &World, list: &'static List, app: &kit::app::App) {
@@ -29,6 +45,7 @@ async fn keeps_tenants_apart(world: &World, list: &'static List, app: &kit::app:
             }
         }
     }
+    keeps_items_apart(list, app).await;
     // Nobody's rows are found by names that look like parts of other keys.
     for tenant in ["acm", "acmee", "ACME", "acme ", "acme.x"] {
         for event in questions(list, tenant) {

@@ -110,7 +110,7 @@ async fn the_stock_of_one_product_is_found_by_the_product_s_id() {
     for event in [event.http(), event.rest()] {
         let answer = send_raw(&app, &event.to_string()).await;
         assert_eq!(answer.body, r#"{"productId":"kit 1#é","quantity":7.125,"tenant":"acme"}"#);
-        assert!(!answer.headers.contains_key("etag"), "an item without a version has no entity tag");
+        assert_eq!(answer.headers.get("etag").map(String::as_str), Some("\"#\""));
     }
 }
 
@@ -151,6 +151,66 @@ async fn of_two_editors_the_second_is_told_about_the_first() {
     let stored = find(&world, &get("/products/{id}", "acme").with("id", "p-1")).await;
     assert_eq!(stored.json()["name"], "one");
     assert_eq!(save(&world, &delete("p-1").header("If-Match", &one.headers["etag"])).await.status, 204);
+}
+
+#[tokio::test]
+async fn products_of_writers_that_know_no_versions_are_not_overwritten_in_silence_either() {
+    let world = World::new();
+    for (stored, tag) in
+        [(None, "\"#\""), (Some(json!({"N": "7"})), "\"#7\""), (Some(json!({"S": "v1"})), "\"v1\"")]
+    {
+        let mut product = json!({"tenant": {"S": "acme"}, "id": {"S": "p-1"}, "name": {"S": "old"}});
+        if let Some(version) = stored {
+            product["version"] = version;
+        }
+        world.put("Product", product);
+        let read = find(&world, &get("/products/{id}", "acme").with("id", "p-1")).await;
+        assert_eq!(read.headers.get("etag").map(String::as_str), Some(tag));
+        let body = json!({"name": "new"});
+        assert_eq!(save(&world, &put("p-1", &body).header("If-Match", tag)).await.status, 200, "{tag}");
+        assert_eq!(save(&world, &put("p-1", &body).header("If-Match", tag)).await.status, 412, "{tag}");
+    }
+    assert_eq!(save(&world, &put("p-2", &json!({})).header("If-Match", "\"#\"")).await.status, 412);
+    assert_eq!(save(&world, &put("p-2", &json!({})).header("If-Match", "\"#x\"")).await.status, 412);
+}
+
+#[tokio::test]
+async fn a_delete_whose_answer_was_lost_says_that_nothing_is_there() {
+    let world = World::new();
+    save(&world, &put("p-1", &json!({}))).await;
+    world.script([Fault::LoseReply]);
+    assert_eq!(save(&world, &delete("p-1")).await.status, 404);
+    assert_eq!(find(&world, &get("/products/{id}", "acme").with("id", "p-1")).await.status, 404);
+    assert_eq!(save(&world, &delete("p-1").header("If-None-Match", "*")).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_placeholder_may_have_another_name_and_a_payload_1_0_of_an_http_api_is_decoded() {
+    let world = World::new();
+    let app = world.deployed(&price::LIST);
+    let event = get("/products/{productId}/prices", "acme").with("productId", "50% off");
+    let mut rest = event.rest();
+    rest["resource"] = json!("/products/{id}/prices");
+    rest["pathParameters"] = json!({"id": "50%25%20off"});
+    let mut http = event.rest();
+    http["version"] = json!("1.0");
+    http["pathParameters"] = json!({"productId": "50% off"});
+    for event in [rest, http] {
+        let answer = send_raw(&app, &event.to_string()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert_eq!(world.calls()[0].key_condition(), "tenant = acme AND productId = 50% off");
+    }
+}
+
+#[tokio::test]
+async fn a_product_may_be_called_products() {
+    let world = World::new();
+    let mut event =
+        get("/products/{id}", "").with("id", "products").claims(None).header("x-local-tenant", "acme");
+    event = event.header("accept", "application/json");
+    let answer = send_raw(&world.deployed(&product::LIST), &event.local().to_string()).await;
+    assert_eq!((answer.status, answer.code().as_str()), (404, "not_found"));
+    assert_eq!(world.calls()[0].operation, "GetItem");
 }
 
 #[tokio::test]

@@ -28,8 +28,8 @@ use serde_json::{Value, json};
 
 use crate::event::Event;
 
-/// The key that cursors are sealed with in tests.
-pub const CURSOR_KEY: &str = "the cursor key of the tests, long enough";
+/// The key that cursors are sealed with in tests: that of the events which carry one.
+pub use local::watch::CURSOR_KEY;
 
 /// The project's template, read once.
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| Template::parse(&template_text()).unwrap());

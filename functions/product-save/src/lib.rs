@@ -7,7 +7,7 @@
 use kit::dynamo::Session;
 use kit::error::{Code, Error};
 use kit::expression::Check;
-use kit::item::{AttributeValue, VERSION, texts};
+use kit::item::{AttributeValue, VERSION, tagged_version, texts};
 use kit::operation::{Access, HandleFuture, Operation, Reply, Route};
 use kit::request::{Expected, Method, Request};
 use tables::product::TABLE;
@@ -73,8 +73,15 @@ fn save<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_>)
 fn delete<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_>) -> HandleFuture<'a> {
     Box::pin(async move {
         let id = request.path_parameter("id")?;
-        let mut checks = checks(request.expected()?);
-        checks.push(Check::Present("id"));
+        let expected = request.expected()?;
+        if expected == Some(Expected::Nothing) {
+            let message = "If-None-Match has no meaning for a DELETE";
+            return Err(Error::rejected(Code::InvalidParameter, message));
+        }
+        let mut checks = checks(expected);
+        if checks.is_empty() {
+            checks.push(Check::Present("id"));
+        }
         match session.delete(&TABLE, texts([("tenant", tenant), ("id", id)]), &checks).await {
             Ok(()) => Ok(Reply::Done),
             Err(Error::ConditionFailed { item: None }) => {
@@ -91,6 +98,10 @@ fn checks(expected: Option<Expected>) -> Vec<Check> {
         None => Vec::new(),
         Some(Expected::Nothing) => vec![Check::Absent("id")],
         Some(Expected::Anything) => vec![Check::Present("id")],
-        Some(Expected::Version(version)) => vec![Check::Equals(VERSION, AttributeValue::S(version))],
+        Some(Expected::Version(tag)) => match tagged_version(&tag) {
+            Some(version) => vec![Check::Equals(VERSION, version)],
+            // Written by somebody who knows no versions.
+            None => vec![Check::Present("id"), Check::Absent(VERSION)],
+        },
     }
 }

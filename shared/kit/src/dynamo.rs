@@ -336,7 +336,11 @@ impl<'a> Session<'a> {
             // Rows that are fetched and not returned are left to the next page, which starts after the
             // last one that is returned; where this part gave none, it starts where the part did.
             let mut after = start.clone();
-            let part = self.query(plan, Want::Rows, Some(look_at as u64), start.key).await?;
+            let part = match self.query(plan, Want::Rows, Some(look_at as u64), start.key).await {
+                // What was read so far is a page.
+                Err(Error::Throttled(_) | Error::TimedOut(_)) if rows.count() > 0 => return Ok(Some(after)),
+                part => part?,
+            };
             for item in &part.items {
                 if rows.count() == limit || !rows.push(item) {
                     if rows.count() == 0 {

@@ -9,7 +9,7 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::item::{AttributeValue, VERSION, escaped_len, to_json, write_string};
+use crate::item::{entity_tag, escaped_len, to_json, write_string};
 use crate::operation::Reply;
 
 /// The most bytes of a synchronous answer, counted with the proxy answer around the body.
@@ -110,8 +110,8 @@ pub fn json(success: Success, body: String, accepts_gzip: bool, narrower: &str) 
     Err(too_large(accepts_gzip, narrower))
 }
 
-/// The answer of an operation, or of a single item. An item's `version` is its entity tag (RFC 9110,
-/// section 8.8.3), by which a later change can be bound to it.
+/// The answer of an operation, or of a single item, with its entity tag (RFC 9110, section 8.8.3), by which
+/// a later change can be bound to it.
 ///
 /// # Errors
 ///
@@ -124,11 +124,8 @@ pub fn reply(reply: &Reply, accepts_gzip: bool) -> Result<Response, Error> {
     };
     let body = item.map(|item| to_json(item, &[])).unwrap_or_default();
     let mut response = json(success, body, accepts_gzip, "store less in one item")?;
-    if let Some(AttributeValue::S(version)) = item.and_then(|item| item.get(VERSION)) {
-        // A version that cannot stand in a header is none of ours.
-        if version.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"') {
-            response.headers.insert("etag", format!("\"{version}\""));
-        }
+    if let Some(tag) = item.and_then(entity_tag) {
+        response.headers.insert("etag", format!("\"{tag}\""));
     }
     Ok(response)
 }

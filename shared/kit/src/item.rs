@@ -13,6 +13,33 @@ pub type Item = HashMap<String, AttributeValue>;
 /// The attribute that changes with every write of an item that several people edit.
 pub const VERSION: &str = "version";
 
+/// The entity tag of an item, without its quotes: its `version`, `#` and the digits of one that is a number,
+/// and `#` alone where it has none. `None` for a version that cannot stand in a header.
+#[must_use]
+pub fn entity_tag(item: &Item) -> Option<String> {
+    match item.get(VERSION) {
+        None => Some("#".to_owned()),
+        Some(AttributeValue::N(digits)) => Some(format!("#{digits}")),
+        Some(AttributeValue::S(version)) => {
+            let plain = version.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+            (plain && !version.is_empty() && !version.starts_with('#')).then(|| version.clone())
+        }
+        Some(_) => None,
+    }
+}
+
+/// The version that an entity tag stands for; `None` for that of an item without one.
+#[must_use]
+pub fn tagged_version(tag: &str) -> Option<AttributeValue> {
+    match tag.strip_prefix('#') {
+        None => Some(AttributeValue::S(tag.to_owned())),
+        Some("") => None,
+        Some(digits) if is_json_number(digits) => stored_number(digits).map(AttributeValue::N),
+        // A tag that none was given is that of no item.
+        Some(_) => Some(AttributeValue::S(tag.to_owned())),
+    }
+}
+
 /// The largest item that DynamoDB stores, in bytes as [`size`] counts them.
 ///
 /// Source: Amazon DynamoDB developer guide, "Quotas: item size".

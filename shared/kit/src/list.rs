@@ -254,7 +254,9 @@ impl List {
         }
         if let Some(path) = self.item_path {
             match self.table.key.sort {
-                Some(sort) if ends_with_placeholder(path, sort.name) => {}
+                Some(sort)
+                    if ends_with_placeholder(path, sort.name)
+                        && str_eq(self.table.key.partition.name, TENANT) => {}
                 _ => return Some("the path of an item ends with the table's sort key as its placeholder"),
             }
         }

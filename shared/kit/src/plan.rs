@@ -1,6 +1,7 @@
 //! From a question and its parameters to a query: which key, which condition, which order. Pure: it
 //! reads no clock and calls nothing.
 
+use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -11,8 +12,8 @@ use crate::key::{self, KeyAttribute, KeyFault, MAX_SORT_BYTES, Month, Table};
 use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort, has_placeholder};
 use crate::request::shown;
 
-/// The most months that one walk goes over.
-pub const MAX_MONTHS: usize = 36;
+/// The longest period of a walk, in months. It touches one partition more where it begins within a month.
+pub const MAX_MONTHS: i64 = 36;
 
 /// A query that answers a question for one tenant, or one of several that are read one after the other.
 #[derive(Debug, Clone)]
@@ -197,14 +198,14 @@ fn months<'a>(
     let (Some(from), Some(to)) = days(asked)? else {
         return Err(Error::internal("planning a walk", "a chosen question lacks an end"));
     };
+    if from.checked_add(MAX_MONTHS.months()).is_ok_and(|end| to >= end) {
+        let [from_name, to_name] = PERIOD;
+        let message = format!("{from_name} and {to_name} must lie within {MAX_MONTHS} months");
+        return Err(Error::rejected(Code::PeriodTooLong, message));
+    }
     let mut months = Vec::new();
     let mut next = Some(Month::of(from));
     while let Some(month) = next.filter(|month| month.first_day() <= to) {
-        if months.len() == MAX_MONTHS {
-            let [from_name, to_name] = PERIOD;
-            let message = format!("{from_name} and {to_name} must lie within {MAX_MONTHS} months");
-            return Err(Error::rejected(Code::PeriodTooLong, message));
-        }
         let (first, last) = (from.max(month.first_day()), to.min(month.last_day()));
         months.push((month, Some(Range::Between(dates::first_of_day(first), dates::last_of_day(last)))));
         next = month.next();
@@ -236,7 +237,8 @@ fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Q
                     .all(|parameter| asked.iter().any(|(name, _)| name == parameter))
         })
         .ok_or_else(|| {
-            let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+            let in_query = |name: &&str| !has_placeholder(list.path(), name);
+            let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).filter(in_query).collect();
             let given = if names.is_empty() {
                 "a request without parameters".to_owned()
             } else {

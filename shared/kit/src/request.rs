@@ -96,7 +96,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// 400 `invalid_event` where it is not an HTTP event of API Gateway.
+    /// 400: `invalid_event` where it is not an HTTP event of API Gateway, `invalid_parameter` where its path
+    /// is not valid.
     pub fn read(event: &str) -> Result<Self, Error> {
         let foreign = || {
             Error::rejected(
@@ -146,15 +147,25 @@ impl Request {
     ///
     /// 404 for another path, 405 for another method, 400 for a path that is not valid.
     pub fn route(&mut self, routes: &[(Method, &str)]) -> Result<usize, Error> {
-        let mut found = None;
+        let mut found: Option<&str> = None;
+        let mut route: Option<usize> = None;
         for (at, (method, path)) in routes.iter().enumerate() {
-            if let Some(parameters) = self.matched(path)? {
-                if method.as_str() == self.method {
-                    self.path_parameters = parameters;
-                    return Ok(at);
-                }
-                found = Some(path);
+            let Some(parameters) = self.matched(path)? else { continue };
+            // Of `/products` and `/products/{id}`, a product called "products" is found by the longer.
+            if found.is_some_and(|found| found.len() > path.len()) {
+                continue;
             }
+            if found.is_some_and(|found| found.len() < path.len()) {
+                route = None;
+            }
+            found = Some(path);
+            if method.as_str() == self.method {
+                self.path_parameters = parameters;
+                route = Some(at);
+            }
+        }
+        if let Some(route) = route {
+            return Ok(route);
         }
         Err(match found {
             Some(path) => {
@@ -182,9 +193,11 @@ impl Request {
         for (wanted, given) in wanted.iter().zip(given.iter().skip(skip)) {
             match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
                 Some(name) => match &self.path {
-                    Path::Route(_, parameters) if given == wanted => {
-                        let value = parameters.iter().find(|(known, _)| known == name);
-                        values.extend(value.cloned());
+                    // A REST API has one name only for what stands in one place of its paths.
+                    Path::Route(_, parameters) if given.starts_with('{') => {
+                        let given = given.trim_matches(['{', '}']);
+                        let value = parameters.iter().find(|(known, _)| known == given);
+                        values.extend(value.map(|(_, value)| (name.to_owned(), value.clone())));
                     }
                     Path::Route(..) => return Ok(None),
                     Path::Raw(_) => values.push((name.to_owned(), decoded_segment(given)?)),
@@ -381,12 +394,15 @@ fn http_path(event: &Value) -> Option<Path> {
     }
 }
 
-/// Where a REST API sends a request. It leaves the values of placeholders as they stand in the URL.
+/// Where a REST API sends a request. It leaves the values of placeholders as they stand in the URL. An HTTP
+/// API that is set to payload 1.0 sends the same, says so in `version`, and decodes them.
 fn rest_path(event: &Value) -> Result<Option<Path>, Error> {
     match text(event, "resource").filter(|resource| !resource.contains("+}")) {
         Some(resource) => {
             let values = texts(event.get("pathParameters"));
-            let decoded = values.map(|(name, value)| decoded_segment(&value).map(|value| (name, value)));
+            let raw = text(event, "version").is_none();
+            let value = |value: String| if raw { decoded_segment(&value) } else { Ok(value) };
+            let decoded = values.map(|(name, given)| value(given).map(|value| (name, value)));
             Ok(Some(Path::Route(resource, decoded.collect::<Result<_, Error>>()?)))
         }
         None => Ok(text(event, "path").map(Path::Raw)),

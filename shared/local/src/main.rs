@@ -200,7 +200,7 @@ fn start(template: &Template, configuration: &Path, endpoint: &str) -> Result<Ch
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_REGION", "sa-east-1"),
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint),
-        ("CURSOR_KEY", "for-development-only-and-no-secret-at-all"),
+        ("CURSOR_KEY", watch::CURSOR_KEY),
     ]);
     command.spawn().map_err(|error| format!("cargo cannot be started: {error}").into())
 }

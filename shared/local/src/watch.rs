@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::template::{Route, Template, TemplateError};
 
+/// What cursors are sealed with on a developer's machine. Events that carry a cursor are made with it.
+pub const CURSOR_KEY: &str = "for-development-only-and-no-secret-at-all";
+
 /// The configuration of `cargo lambda watch`: which function answers which route.
 pub fn configuration(routes: &[Route]) -> String {
     let mut text = String::from("# Written anew from template.yaml by every `make run`.\n");
