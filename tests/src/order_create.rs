@@ -26,6 +26,7 @@ async fn a_created_order_is_found_by_every_question() {
     assert_eq!((order["status"].as_str(), order["orderStatus"].as_str()), (Some("OPEN"), Some("NEW")));
     assert_eq!(order["createdAt"].as_str().map(str::len), Some("2026-02-01T03:00:00.000Z".len()));
     assert!(order.get("gift").is_none(), "an absent value is not stored");
+    assert!(!created.headers.contains_key("etag"), "an order is not edited, so it has no entity tag");
     assert_eq!(created.log["WriteUnits"].as_f64().map(|units| units >= 2.0), Some(true));
 
     let list = world.deployed(&orders::LIST);

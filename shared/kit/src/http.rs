@@ -110,8 +110,8 @@ pub fn json(success: Success, body: String, accepts_gzip: bool, narrower: &str) 
     Err(too_large(accepts_gzip, narrower))
 }
 
-/// The answer of an operation, or of a single item, with its entity tag (RFC 9110, section 8.8.3), by which
-/// a later change can be bound to it.
+/// The answer of an operation, or of a single item. An item as it is stored has its entity tag (RFC 9110,
+/// section 8.8.3), by which a later change can be bound to it.
 ///
 /// # Errors
 ///
@@ -124,7 +124,9 @@ pub fn reply(reply: &Reply, accepts_gzip: bool) -> Result<Response, Error> {
     };
     let body = item.map(|item| to_json(item, &[])).unwrap_or_default();
     let mut response = json(success, body, accepts_gzip, "store less in one item")?;
-    if let Some(tag) = item.and_then(entity_tag) {
+    if let Reply::Item(item) = reply
+        && let Some(tag) = entity_tag(item)
+    {
         response.headers.insert("etag", format!("\"{tag}\""));
     }
     Ok(response)
