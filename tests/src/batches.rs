@@ -6,16 +6,16 @@ use kit::dynamo::Returning;
 use kit::dynamo::{Session, Write};
 use kit::error::Code;
 use kit::expression::{Change, Check};
-use kit::item::{AttributeValue, Item};
+use kit::item::{AttributeValue, Item, texts};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::world::{Fault, World, texts};
+use crate::world::{Fault, World};
 
 const TABLE: kit::key::Table = crate::declared::VISIT;
 
 fn key(id: usize) -> Item {
-    texts(&[("tenant", "acme"), ("id", &format!("v-{id:03}"))])
+    texts([("tenant", "acme"), ("id", &format!("v-{id:03}"))])
 }
 
 fn stored(world: &World) -> usize {
@@ -208,7 +208,7 @@ async fn what_cannot_be_a_key_is_refused_before_it_is_sent() {
         (with("day", text(&"é".repeat(513))), "day must have at most 1024 bytes"),
         (with("roomLookupKey", text(&"x".repeat(2049))), "roomLookupKey must have at most 2048 bytes"),
         (with("id", text("")), "id must not be empty"),
-        (texts(&[("tenant", "acme")]), "id is missing"),
+        (texts([("tenant", "acme")]), "id is missing"),
     ] {
         let error = session.put(&TABLE, item.clone(), &[]).await.unwrap_err();
         assert_eq!(error.to_string(), message);

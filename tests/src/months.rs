@@ -6,10 +6,10 @@ use jiff::ToSpan;
 use jiff::civil::{Date, date};
 use kit::dynamo::READ_BUDGET_CALLS;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 use crate::event::{Event, get};
+use crate::paging::{block_on, runner};
 use crate::world::{Fault, World, send};
 
 const PATH: &str = "/cash-books/{bookId}/entries";
@@ -165,12 +165,9 @@ async fn walk_to_the_end(walk: &Walk) -> Result<usize, TestCaseError> {
 #[allow(clippy::print_stdout, reason = "the figure is asked for")]
 fn a_walk_gives_every_entry_once_in_order() {
     let most_calls = std::cell::Cell::new(0);
-    let config = Config { cases: 250, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]));
-    runner
+    runner(250, 5)
         .run(&walks(), |walk| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let calls = runtime.block_on(walk_to_the_end(&walk))?;
+            let calls = block_on(walk_to_the_end(&walk))?;
             most_calls.set(most_calls.get().max(calls));
             Ok(())
         })

@@ -123,12 +123,13 @@ impl Walk {
 }
 
 /// Draws the same cases every time, others for another seed.
-fn runner(cases: u32, seed: u8) -> TestRunner {
+pub fn runner(cases: u32, seed: u8) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+/// Runs a future whose pauses take no time.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)

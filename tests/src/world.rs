@@ -19,7 +19,6 @@ use kit::app::{App, Invocation};
 use kit::config;
 use kit::dynamo::Db;
 use kit::function::Function;
-use kit::item::Item;
 use kit::key::{Key, Table};
 use local::template::{Grant, Template};
 use serde::Serialize;
@@ -315,14 +314,6 @@ fn create_request(table: &Table) -> Value {
         request["GlobalSecondaryIndexes"] = json!(indexes);
     }
     request
-}
-
-/// A key or an item of text attributes.
-pub fn texts(fields: &[(&str, &str)]) -> Item {
-    fields
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), kit::item::AttributeValue::S((*value).to_owned())))
-        .collect()
 }
 
 impl std::fmt::Debug for Dynamo {

@@ -10,7 +10,7 @@ use crate::error::{Code, Error};
 use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
 use crate::item::{self, Item, Rows, at_path, write_string};
 use crate::list::{Answer, Direction, List, PAGING};
-use crate::plan::{Plan, Range, Start, answered, plan};
+use crate::plan::{Plan, Range, Start, plan, unknown_parameter};
 use crate::request::{Request, shown};
 
 /// The rows of a page unless the caller says otherwise.
@@ -70,10 +70,7 @@ pub fn ask(
     let value =
         |name: &str| parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     if let Some(name) = PAGING.iter().find(|name| !paging.contains(name) && value(name).is_some()) {
-        return Err(Error::rejected(
-            Code::UnknownParameter,
-            format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list)),
-        ));
+        return Err(unknown_parameter(list, name));
     }
     let turned = match value("order") {
         None => None,
@@ -185,10 +182,7 @@ pub async fn item(
     tenant: &str,
     session: &mut Session<'_>,
 ) -> Result<Item, Error> {
-    if let Some((name, _)) = request.query()?.first() {
-        let message = format!("{} is not a parameter of a single item", shown(name));
-        return Err(Error::rejected(Code::UnknownParameter, message));
-    }
+    request.refuse_parameters("of a single item")?;
     let table = list.table();
     let Some(sort) = table.key.sort else {
         return Err(Error::internal("reading an item", "its table has no sort key"));

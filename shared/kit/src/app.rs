@@ -11,12 +11,12 @@ use tokio::time::Instant;
 use crate::answer;
 use crate::config::{self, Settings};
 use crate::dynamo::{Db, Session};
-use crate::error::{Code, Error, chain};
+use crate::error::{Error, chain};
 use crate::function::Function;
 use crate::http::{self, Response};
 use crate::observe::Line;
 use crate::operation::Reply;
-use crate::request::{Request, shown};
+use crate::request::Request;
 
 /// What is kept of the time of an invocation to answer in, once the reading has to end.
 const ANSWER_RESERVE: Duration = Duration::from_millis(300);
@@ -143,10 +143,7 @@ impl App {
             }
             Function::Operation(operation) => {
                 story.question = Some(operation.name);
-                if let Some((name, _)) = request.query()?.first() {
-                    let message = format!("{} is not a parameter here; none is taken", shown(name));
-                    return Err(Error::rejected(Code::UnknownParameter, message));
-                }
+                request.refuse_parameters("here; none is taken")?;
                 let handle = operation.routes.get(route).map(|route| route.handle);
                 let handle =
                     handle.ok_or_else(|| Error::internal("routing", "a route was found and is not there"))?;

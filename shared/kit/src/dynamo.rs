@@ -3,7 +3,7 @@
 //! A [`Session`] is one request's use of the shared client: it counts what the request costs and knows
 //! how long it may take. Every call asks for its consumed capacity.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -531,30 +531,18 @@ impl<'a> Session<'a> {
             }
         }
         let mut found: BTreeMap<usize, Item> = BTreeMap::new();
-        let mut tries = 0;
-        while !left.is_empty() {
-            let chunk: Vec<Item> = left.drain(..left.len().min(MAX_BATCH_GET)).collect();
+        let mut backlog = Backlog::new(left);
+        while let Some(chunk) = backlog.next(MAX_BATCH_GET) {
             let (items, unprocessed) = match self.batch_get_once(table, &chunk, consistent).await {
                 Ok(done) => done,
-                Err(error) => {
-                    return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error });
-                }
+                Err(error) => return Err(backlog.failed(chunk, error)),
             };
             for item in items {
                 if let Some(place) = places.get(&key_bytes(&table.key, &item)) {
                     found.insert(*place, item);
                 }
             }
-            if unprocessed.is_empty() {
-                tries = 0;
-                continue;
-            }
-            tries = if unprocessed.len() < chunk.len() { 0 } else { tries + 1 };
-            left.extend(unprocessed);
-            if tries >= MAX_TRIES_WITHOUT_PROGRESS {
-                return Err(Unfinished { remaining: left.into(), error: Error::Throttled(None) });
-            }
-            pause(tries).await;
+            backlog = backlog.after(chunk.len(), unprocessed).await?;
         }
         Ok(found.into_values().collect())
     }
@@ -605,39 +593,21 @@ impl<'a> Session<'a> {
         if let Some(error) = fault {
             return Err(Unfinished { remaining: writes, error });
         }
-        let mut last: HashMap<Vec<u8>, usize> = HashMap::with_capacity(writes.len());
-        for (position, write) in writes.iter().enumerate() {
-            let (Write::Put(item) | Write::Delete(item)) = write;
-            last.insert(key_bytes(&table.key, item), position);
+        let mut seen: HashSet<Vec<u8>> = HashSet::with_capacity(writes.len());
+        let mut left: VecDeque<Write> = VecDeque::with_capacity(writes.len());
+        for write in writes.into_iter().rev() {
+            let (Write::Put(item) | Write::Delete(item)) = &write;
+            if seen.insert(key_bytes(&table.key, item)) {
+                left.push_front(write);
+            }
         }
-        let mut left: VecDeque<Write> = writes
-            .into_iter()
-            .enumerate()
-            .filter(|(position, write)| {
-                let (Write::Put(item) | Write::Delete(item)) = write;
-                last.get(&key_bytes(&table.key, item)) == Some(position)
-            })
-            .map(|(_, write)| write)
-            .collect();
-        let mut tries = 0;
-        while !left.is_empty() {
-            let chunk: Vec<Write> = left.drain(..left.len().min(MAX_BATCH_WRITE)).collect();
+        let mut backlog = Backlog::new(left);
+        while let Some(chunk) = backlog.next(MAX_BATCH_WRITE) {
             let unprocessed = match self.batch_write_once(table, &chunk).await {
                 Ok(unprocessed) => unprocessed,
-                Err(error) => {
-                    return Err(Unfinished { remaining: chunk.into_iter().chain(left).collect(), error });
-                }
+                Err(error) => return Err(backlog.failed(chunk, error)),
             };
-            if unprocessed.is_empty() {
-                tries = 0;
-                continue;
-            }
-            tries = if unprocessed.len() < chunk.len() { 0 } else { tries + 1 };
-            left.extend(unprocessed);
-            if tries >= MAX_TRIES_WITHOUT_PROGRESS {
-                return Err(Unfinished { remaining: left.into(), error: Error::Throttled(None) });
-            }
-            pause(tries).await;
+            backlog = backlog.after(chunk.len(), unprocessed).await?;
         }
         Ok(())
     }
@@ -690,6 +660,43 @@ impl<'a> Session<'a> {
 
     fn written(&mut self, capacity: Option<&ConsumedCapacity>) {
         self.meter.write_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+    }
+}
+
+/// What of a batch is still to be sent.
+struct Backlog<T> {
+    left: VecDeque<T>,
+    /// How often in a row nothing of what was sent was taken.
+    tries: u32,
+}
+
+impl<T> Backlog<T> {
+    fn new(left: VecDeque<T>) -> Self {
+        Self { left, tries: 0 }
+    }
+
+    /// The next `most` of it, or fewer; `None` once nothing is left.
+    fn next(&mut self, most: usize) -> Option<Vec<T>> {
+        (!self.left.is_empty()).then(|| self.left.drain(..self.left.len().min(most)).collect())
+    }
+
+    /// Takes back what of `sent` was not processed, and waits before it is sent again.
+    async fn after(mut self, sent: usize, unprocessed: Vec<T>) -> Result<Self, Unfinished<T>> {
+        self.tries = if unprocessed.len() < sent { 0 } else { self.tries + 1 };
+        if unprocessed.is_empty() {
+            return Ok(self);
+        }
+        self.left.extend(unprocessed);
+        if self.tries >= MAX_TRIES_WITHOUT_PROGRESS {
+            return Err(Unfinished { remaining: self.left.into(), error: Error::Throttled(None) });
+        }
+        pause(self.tries).await;
+        Ok(self)
+    }
+
+    /// The call that sent `chunk` failed.
+    fn failed(self, chunk: Vec<T>, error: Error) -> Unfinished<T> {
+        Unfinished { remaining: chunk.into_iter().chain(self.left).collect(), error }
     }
 }
 

@@ -453,7 +453,7 @@ pub fn at_path<'a>(item: &'a Item, path: &str) -> Option<&'a AttributeValue> {
 
 #[cfg(test)]
 mod tests {
-    use aws_smithy_types::Blob;
+    use aws_sdk_dynamodb::primitives::Blob;
     use proptest::prelude::*;
 
     use super::*;

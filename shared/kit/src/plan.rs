@@ -220,10 +220,7 @@ fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Q
     };
     for (name, _) in asked {
         if !list.questions().iter().any(|question| takes(question, name)) {
-            return Err(Error::rejected(
-                Code::UnknownParameter,
-                format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list)),
-            ));
+            return Err(unknown_parameter(list, name));
         }
     }
     list.questions()
@@ -249,6 +246,12 @@ fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Q
                 format!("no key answers {given}; this list answers {}", answered(list)),
             )
         })
+}
+
+/// A parameter that the list does not take.
+pub fn unknown_parameter(list: &List, name: &str) -> Error {
+    let message = format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list));
+    Error::rejected(Code::UnknownParameter, message)
 }
 
 /// The questions of a list, as its callers ask them.

@@ -147,35 +147,25 @@ impl Request {
     ///
     /// 404 for another path, 405 for another method, 400 for a path that is not valid.
     pub fn route(&mut self, routes: &[(Method, &str)]) -> Result<usize, Error> {
-        let mut found: Option<&str> = None;
-        let mut route: Option<usize> = None;
-        for (at, (method, path)) in routes.iter().enumerate() {
-            let Some(parameters) = self.matched(path)? else { continue };
-            // Of `/products` and `/products/{id}`, a product called "products" is found by the longer.
-            if found.is_some_and(|found| found.len() > path.len()) {
-                continue;
-            }
-            if found.is_some_and(|found| found.len() < path.len()) {
-                route = None;
-            }
-            found = Some(path);
-            if method.as_str() == self.method {
-                self.path_parameters = parameters;
-                route = Some(at);
+        // Of `/products` and `/products/{id}`, a product called "products" is found by the longer.
+        let mut found: Option<(&str, Vec<(String, String)>)> = None;
+        for (_, path) in routes {
+            if found.as_ref().is_none_or(|(known, _)| known.len() < path.len())
+                && let Some(parameters) = self.matched(path)?
+            {
+                found = Some((path, parameters));
             }
         }
-        if let Some(route) = route {
-            return Ok(route);
-        }
-        Err(match found {
-            Some(path) => {
-                let methods = allowed(routes, path);
-                Error::MethodNotAllowed { message: format!("{path} is served with {methods} only"), methods }
-            }
-            None => {
-                let paths: Vec<&str> = routes.iter().map(|(_, path)| *path).collect();
-                Error::rejected(Code::NotFound, format!("nothing is served here; try {}", paths.join(" or ")))
-            }
+        let Some((path, parameters)) = found else {
+            let paths: Vec<&str> = routes.iter().map(|(_, path)| *path).collect();
+            let message = format!("nothing is served here; try {}", paths.join(" or "));
+            return Err(Error::rejected(Code::NotFound, message));
+        };
+        self.path_parameters = parameters;
+        let route = routes.iter().position(|(method, of)| *of == path && method.as_str() == self.method);
+        route.ok_or_else(|| {
+            let methods = allowed(routes, path);
+            Error::MethodNotAllowed { message: format!("{path} is served with {methods} only"), methods }
         })
     }
 
@@ -289,6 +279,21 @@ impl Request {
             }
         }
         Ok(pairs)
+    }
+
+    /// Checks that the query string has no parameters; `place` says where none is taken.
+    ///
+    /// # Errors
+    ///
+    /// 400 for a parameter, and for a query string that is not valid.
+    pub fn refuse_parameters(&self, place: &str) -> Result<(), Error> {
+        match self.query()?.first() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = format!("{} is not a parameter {place}", shown(name));
+                Err(Error::rejected(Code::UnknownParameter, message))
+            }
+        }
     }
 
     /// The value of a header, whatever the case of its name.
