@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy tools fmt clean built machine machine-ports
+.PHONY: help run test check build deploy rollout load rehearse tools fmt clean built indexed machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -16,6 +16,19 @@ PACKAGES := $(addprefix --package ,$(notdir $(wildcard functions/*)))
 LOCKED := $(if $(CI),--locked)
 NEXTEST := cargo nextest run --workspace $(LOCKED) --profile $(if $(CI),ci,default)
 PYTHON_TOOLS := .tools/run.stamp .tools/all.stamp
+
+# The operator's tool. For the whole workspace, so that no crate is built twice.
+ROLLOUT := target/debug/rollout
+BUILD_ROLLOUT := cargo build --quiet --bin rollout $(LOCKED)
+INDEXES := orders-by-customer person-by-tenant contract-by-entity bank-by-organization bank-by-provider
+# What samconfig.toml deploys is known from the stack: its stages, its table prefix. With credentials from
+# wherever the AWS command line has them.
+DEPLOYED := .tools/deployed.json
+ASK_STACK := .tools/venv/bin/python tools/deployed-parameters.py samconfig.toml $(DEPLOYED)
+FROM_STACK := $(if $(LOCAL),,$(wildcard samconfig.toml))
+AT_INDEX = $(if $(FROM_STACK),$(ASK_STACK)) $(ROLLOUT) $(1) '$(INDEX)' $(if $(LOCAL),--local) \
+  $(if $(FROM_STACK),--deployed $(DEPLOYED)) $(if $(STAGE),--stage '$(STAGE)') $(if $(JSON),--json) \
+  $(if $(SEGMENTS),--segments '$(SEGMENTS)')
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -55,18 +68,38 @@ build: machine .tools/all.stamp ## Build all functions for AWS, for ARCH=arm64 (
 	@echo $(ARCH) >.aws-sam/architecture
 	@echo 'Built for $(ARCH): .aws-sam/build'
 
-deploy: built .tools/all.stamp ## Deploy what make build has built. Asks the first time, and remembers in samconfig.toml
+deploy: built .tools/all.stamp ## Deploy what make build has built, if it is safe. Asks the first time, and remembers in samconfig.toml
+	@$(BUILD_ROLLOUT)
 	@built=$$(cat .aws-sam/architecture); \
 	if test ! -f samconfig.toml; then \
-	  echo "The functions are built for $$built: answer Architecture with that."; \
-	  exec sam deploy --guided --capabilities CAPABILITY_IAM; \
+	  echo "The functions are built for $$built: answer Architecture with that. Save the answers to samconfig.toml;"; \
+	  echo 'nothing is deployed before they are checked.'; \
+	  sam deploy --guided --no-execute-changeset --capabilities CAPABILITY_IAM || exit 1; \
+	  test -f samconfig.toml || { echo 'error: the answers were not saved to samconfig.toml, so nothing is deployed' >&2; exit 1; }; \
 	fi; \
 	wanted=$$(sed -n 's/.*Architecture=[^a-z]*\([a-z0-9_]*\).*/\1/p' samconfig.toml | head -n 1); \
 	if test "$$built" != "$${wanted:-arm64}"; then \
 	  echo "error: built for $$built, but samconfig.toml deploys for $${wanted:-arm64}: run make build ARCH=$${wanted:-arm64}" >&2; \
 	  exit 1; \
 	fi; \
+	$(ROLLOUT) parameters samconfig.toml >.tools/to-deploy.json || exit 1; \
+	if ! $(ASK_STACK) $(ROLLOUT) deploy-check --from $(DEPLOYED) --to .tools/to-deploy.json; then \
+	  echo 'error: nothing is deployed. docs/rollout.md says how an index goes live.' >&2; \
+	  exit 1; \
+	fi; \
 	exec sam deploy --capabilities CAPABILITY_IAM
+
+rollout: indexed $(if $(FROM_STACK),.tools/all.stamp) ## Tell how far a new index is: INDEX=name [LOCAL=1] [JSON=1] [STAGE=..] [SEGMENTS=..]
+	@$(BUILD_ROLLOUT)
+	@$(call AT_INDEX,report)
+
+load: indexed $(if $(FROM_STACK),.tools/all.stamp) ## Give stored items their key: INDEX=name [APPLY=1] [LOCAL=1] [WRITE_UNITS=..] [SEGMENTS=..]
+	@$(BUILD_ROLLOUT)
+	@$(call AT_INDEX,load) $(if $(APPLY),--apply) $(if $(WRITE_UNITS),--write-units '$(WRITE_UNITS)')
+
+rehearse: indexed ## Rehearse a rollout on this machine: INDEX=name [ITEMS=..] [KILLS=..] [SEED=..]
+	@$(BUILD_ROLLOUT)
+	@$(ROLLOUT) rehearse '$(INDEX)' $(if $(ITEMS),--items '$(ITEMS)') $(if $(KILLS),--kills '$(KILLS)') $(if $(SEED),--seed '$(SEED)')
 
 tools: $(PYTHON_TOOLS) ## Install the pinned tools into .tools
 
@@ -79,6 +112,9 @@ clean: ## Remove everything that was built and installed here
 built:
 	@test -f .aws-sam/build/template.yaml -a -f .aws-sam/architecture || \
 	  { echo 'error: nothing is built yet: run make build first' >&2; exit 1; }
+
+indexed:
+	@test -n '$(INDEX)' || { echo 'error: say which index: INDEX= one of $(INDEXES)' >&2; exit 1; }
 
 machine:
 	@tools/check-machine.sh

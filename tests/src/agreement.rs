@@ -1,20 +1,58 @@
-//! The template and the declarations say the same, in both directions. To show that this bites, the
-//! same check is run on templates that are wrong in one place each.
+//! The template and the declarations say the same, in both directions, whatever stage each new index is
+//! at. To show that this bites, the same check is run on templates that are wrong in one place each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kit::config::gives_cursors;
 use kit::function::Function;
-use kit::key::{Key, Table};
+use kit::job::Work;
+use kit::key::{Key, Rollout, Table};
 use kit::operation::Access;
-use local::template::{Grant, Template};
+use kit::rollout::{Stage, Stages};
+use local::template::{Grant, Template, TemplateError};
 use serde_json::{Value, json};
 
 use crate::registry;
 use crate::world::template_text;
 
+/// How far each index is that is rolled out.
+type At = Vec<(&'static Rollout, Stage)>;
+
+/// All of them at this stage.
+fn all_at(stage: Stage) -> At {
+    tables::ROLLOUTS.iter().map(|rollout| (*rollout, stage)).collect()
+}
+
+/// These at those stages, and all others read.
+fn only(stages: &[(&str, Stage)]) -> At {
+    let stage = |rollout: &Rollout| stages.iter().find(|(name, _)| *name == rollout.name);
+    let rollouts = tables::ROLLOUTS.iter().copied();
+    rollouts.map(|rollout| (rollout, stage(rollout).map_or(Stage::Read, |(_, stage)| *stage))).collect()
+}
+
+/// All of them together at each stage, each of them alone, and those of one table in every combination.
+fn everywhere() -> Vec<At> {
+    let mut everywhere: Vec<At> = Stage::ALL.into_iter().map(all_at).collect();
+    for stage in Stage::ALL {
+        for (at, rollout) in tables::ROLLOUTS.iter().enumerate() {
+            everywhere.push(only(&[(rollout.name, stage)]));
+            let after = tables::ROLLOUTS.iter().skip(at + 1);
+            for other in after.filter(|other| other.table.name == rollout.table.name) {
+                everywhere.extend(
+                    Stage::ALL.map(|elsewhere| only(&[(rollout.name, stage), (other.name, elsewhere)])),
+                );
+            }
+        }
+    }
+    everywhere
+}
+
+fn stages(at: &At) -> Stages {
+    Stages::new(at.iter().map(|(rollout, stage)| (rollout.name, *stage)).collect())
+}
+
 /// What the declaration of a function needs to be allowed.
-fn needed(function: Function) -> BTreeSet<(String, String)> {
+fn needed(function: Function, stages: &Stages) -> BTreeSet<(String, String)> {
     let mut needed = BTreeSet::new();
     let mut need = |action: &str, resource: String| {
         needed.insert((format!("dynamodb:{action}"), resource));
@@ -23,6 +61,11 @@ fn needed(function: Function) -> BTreeSet<(String, String)> {
         Function::List(list) => {
             let table = list.table().name;
             for question in list.questions() {
+                if let Some(old) = question.old_path(stages) {
+                    need(if old.scan { "Scan" } else { "Query" }, table.to_owned());
+                    need("BatchGetItem", table.to_owned());
+                    continue;
+                }
                 match question.index() {
                     Some(index) => need("Query", format!("{table}/index/{index}")),
                     None => need("Query", table.to_owned()),
@@ -45,36 +88,80 @@ fn needed(function: Function) -> BTreeSet<(String, String)> {
                 }
             }
         }
+        Function::Job(job) => {
+            if let Work::Load(progress) = job.work {
+                for action in ["GetItem", "PutItem", "UpdateItem"] {
+                    need(action, progress.name.to_owned());
+                }
+            }
+            for rollout in job.rollouts {
+                let (table, stage) = (rollout.table.name, stages.of(rollout));
+                match job.work {
+                    Work::Load(_) if stage >= Stage::Backfill => {
+                        need("Scan", table.to_owned());
+                        need("UpdateItem", table.to_owned());
+                    }
+                    Work::Load(_) => {}
+                    Work::Report => {
+                        need("DescribeTable", table.to_owned());
+                        need("Scan", table.to_owned());
+                        if stage >= Stage::Create {
+                            need("Scan", format!("{table}/index/{}", rollout.index.name));
+                        }
+                    }
+                }
+            }
+        }
     }
     needed
 }
 
-/// Everything in which a template differs from the declarations.
-fn differences(text: &str) -> Vec<String> {
+/// Everything in which a template differs from the declarations while indexes are at these stages.
+fn differences(template: &Template, at: &At) -> Vec<String> {
     // Values that no default has, so that each is seen where it belongs.
-    let parameters = [
-        ("TablePrefix", "x-"),
-        ("TenantClaim", "claim"),
-        ("TimeZone", "Zone/City"),
-        ("CursorKeyVersion", "new"),
-        ("CursorKeyPreviousVersion", "old"),
+    let mut parameters = vec![
+        ("TablePrefix".to_owned(), "x-"),
+        ("TenantClaim".to_owned(), "claim"),
+        ("TimeZone".to_owned(), "Zone/City"),
+        ("CursorKeyVersion".to_owned(), "new"),
+        ("CursorKeyPreviousVersion".to_owned(), "old"),
     ];
-    let template = match Template::parse(text).and_then(|template| template.with_parameters(&parameters)) {
-        Ok(template) => template,
-        Err(error) => return vec![error.to_string()],
+    parameters.extend(at.iter().map(|(rollout, stage)| (rollout.parameter(), stage.as_str())));
+    let parameters: Vec<(&str, &str)> =
+        parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let found = || -> Result<Vec<String>, TemplateError> {
+        let mut found = stage_parameters(template);
+        let template = template.clone().with_parameters(&parameters)?;
+        found.extend(functions(&template, &stages(at))?);
+        found.extend(tables(&template, &stages(at))?);
+        found.extend(surroundings(&template)?);
+        Ok(found)
     };
+    found().unwrap_or_else(|error| vec![error.to_string()])
+}
+
+/// The parameters that set the stages.
+fn stage_parameters(template: &Template) -> Vec<String> {
     let mut found = Vec::new();
-    match functions(&template) {
-        Ok(differences) => found.extend(differences),
-        Err(error) => found.push(error.to_string()),
+    let parameters = template.root()["Parameters"].as_object().unwrap();
+    let declared: BTreeSet<String> = tables::ROLLOUTS.iter().map(|rollout| rollout.parameter()).collect();
+    for name in parameters.keys().filter(|name| name.ends_with("Stage")) {
+        if !declared.contains(name) {
+            found.push(format!("{name}: no index is rolled out by it"));
+        }
     }
-    match tables(&template) {
-        Ok(differences) => found.extend(differences),
-        Err(error) => found.push(error.to_string()),
-    }
-    match surroundings(&template) {
-        Ok(differences) => found.extend(differences),
-        Err(error) => found.push(error.to_string()),
+    for name in declared {
+        let Some(parameter) = parameters.get(&name) else {
+            found.push(format!("{name}: the template has no such parameter"));
+            continue;
+        };
+        // A new system has all indexes from the beginning.
+        if parameter["Default"] != Stage::Read.as_str() {
+            found.push(format!("{name}: its default is {}", parameter["Default"]));
+        }
+        if parameter["AllowedValues"] != json!(Stage::ALL.map(Stage::as_str)) {
+            found.push(format!("{name}: it may be {}", parameter["AllowedValues"]));
+        }
     }
     found
 }
@@ -85,7 +172,7 @@ fn namespace() -> Value {
 }
 
 /// What is neither a function nor a table: the gateway, the logs, the alarms, the cursor key.
-fn surroundings(template: &Template) -> Result<Vec<String>, local::template::TemplateError> {
+fn surroundings(template: &Template) -> Result<Vec<String>, TemplateError> {
     let mut found = Vec::new();
     let resources = template.resources()?;
     let mut check = |what: &str, right: bool| {
@@ -100,6 +187,7 @@ fn surroundings(template: &Template) -> Result<Vec<String>, local::template::Tem
         "AWS::SecretsManager::Secret",
         "AWS::Serverless::Function",
         "AWS::Serverless::HttpApi",
+        "AWS::Serverless::StateMachine",
     ];
     for (id, resource) in &resources {
         let kind = resource["Type"].as_str().unwrap_or_default();
@@ -131,6 +219,26 @@ fn surroundings(template: &Template) -> Result<Vec<String>, local::template::Tem
                 check("Api: its origins are not a parameter", *origins == json!({"Ref": "AllowedOrigins"}));
                 check("Api: it writes no access log", api["AccessLogSettings"].is_object());
             }
+            "AWS::Serverless::StateMachine" => {
+                let machine = resource["Properties"].as_object().unwrap();
+                let policies = json!([{"Statement": [{
+                    "Effect": "Allow",
+                    "Action": ["lambda:InvokeFunction"],
+                    "Resource": [
+                        {"Fn::GetAtt": ["BackfillFunction", "Arn"]},
+                        {"Fn::GetAtt": ["IndexReportFunction", "Arn"]},
+                    ],
+                }]}]);
+                check(
+                    &format!("{id}: it may not do exactly this: invoke the two jobs"),
+                    machine.get("Policies") == Some(&policies),
+                );
+                let properties: BTreeSet<&str> = machine.keys().map(String::as_str).collect();
+                check(
+                    &format!("{id}: it has {properties:?}"),
+                    properties == BTreeSet::from(["Definition", "Policies", "Type"]) && resource.len() == 2,
+                );
+            }
             _ => {}
         }
     }
@@ -150,7 +258,7 @@ fn surroundings(template: &Template) -> Result<Vec<String>, local::template::Tem
     Ok(found)
 }
 
-fn functions(template: &Template) -> Result<Vec<String>, local::template::TemplateError> {
+fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, TemplateError> {
     let mut found = Vec::new();
     let deployed = template.functions()?;
     let declared: BTreeMap<&str, Function> =
@@ -187,12 +295,18 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
             .iter()
             .map(|Grant { action, resource }| (action.clone(), resource.clone()))
             .collect();
-        let needed = needed(*declaration);
+        let needed = needed(*declaration, stages);
         for (action, resource) in granted.difference(&needed) {
             found.push(format!("{name}: it may {action} on {resource} without need"));
         }
         for (action, resource) in needed.difference(&granted) {
             found.push(format!("{name}: it may not {action} on {resource}"));
+        }
+        // IAM refuses a statement about nothing.
+        let policies = function.properties["Policies"].as_array().into_iter().flatten();
+        let mut statements = policies.flat_map(|policy| policy["Statement"].as_array().into_iter().flatten());
+        if statements.any(|statement| statement["Resource"] == json!([])) {
+            found.push(format!("{name}: a statement of its policy names no resource"));
         }
         let attributes: Vec<&str> = function.attributes.keys().map(String::as_str).collect();
         if attributes.iter().any(|name| !["Type", "Metadata"].contains(name)) {
@@ -216,7 +330,7 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
         for property in function.properties.keys().filter(|property| !known.contains(&property.as_str())) {
             found.push(format!("{name}: its {property} is not expected"));
         }
-        for event in function.properties["Events"].as_object().into_iter().flatten() {
+        for event in function.properties.get("Events").and_then(Value::as_object).into_iter().flatten() {
             let settings = event.1["Properties"].as_object().into_iter().flatten();
             for (setting, _) in
                 settings.filter(|(name, _)| !["ApiId", "Method", "Path"].contains(&name.as_str()))
@@ -246,6 +360,15 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
             }
         }
         let mut expected = BTreeSet::from(["TABLE_PREFIX", "TENANT_CLAIM", "TIME_ZONE", "METRICS_NAMESPACE"]);
+        let rollouts = declaration.rollouts();
+        let variables: Vec<String> = rollouts.iter().map(|rollout| rollout.variable()).collect();
+        for (variable, rollout) in variables.iter().zip(&rollouts) {
+            expected.insert(variable);
+            let stage = json!(stages.of(rollout).as_str());
+            if environment.get(variable).is_some_and(|set| *set != stage) {
+                found.push(format!("{name}: its {variable} is {}", environment[variable]));
+            }
+        }
         if matches!(declaration, Function::List(list) if gives_cursors(list)) {
             expected.insert("CURSOR_KEY");
         }
@@ -256,13 +379,18 @@ fn functions(template: &Template) -> Result<Vec<String>, local::template::Templa
         if set != expected {
             found.push(format!("{name}: its environment sets {set:?} where it reads {expected:?}"));
         }
+        let (memory, timeout) = match declaration {
+            // The longest that there is.
+            Function::Job(_) => (512, 900),
+            // Below the gateway's 30 s.
+            Function::List(_) | Function::Operation(_) => (256, 29),
+        };
         for (property, value) in [
             ("Runtime", json!("provided.al2023")),
             ("Handler", json!("bootstrap")),
             ("Architectures", json!(["arm64"])),
-            ("MemorySize", json!(256)),
-            // Below the gateway's 30 s.
-            ("Timeout", json!(29)),
+            ("MemorySize", json!(memory)),
+            ("Timeout", json!(timeout)),
         ] {
             if function.properties.get(property) != Some(&value) {
                 found.push(format!("{name}: its {property} is not {value}"));
@@ -286,7 +414,7 @@ fn declared_key(key: &Key) -> Vec<(String, String)> {
         .collect()
 }
 
-fn tables(template: &Template) -> Result<Vec<String>, local::template::TemplateError> {
+fn tables(template: &Template, stages: &Stages) -> Result<Vec<String>, TemplateError> {
     let mut found = Vec::new();
     let resources = template.resources()?;
     let deployed: BTreeMap<&String, &serde_json::Map<String, Value>> =
@@ -298,15 +426,26 @@ fn tables(template: &Template) -> Result<Vec<String>, local::template::TemplateE
     }
     for table in tables::ALL {
         match deployed.get(&table.name.to_owned()) {
-            Some(resource) => found.extend(table_differences(table, resource)),
+            Some(resource) => found.extend(table_differences(table, resource, stages)),
             None => found.push(format!("{}: the template has no such table", table.name)),
         }
     }
     Ok(found)
 }
 
-fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -> Vec<String> {
+fn table_differences(
+    table: &Table,
+    resource: &serde_json::Map<String, Value>,
+    stages: &Stages,
+) -> Vec<String> {
     let mut found = Vec::new();
+    let exists = |name: &str| {
+        let rollout = tables::ROLLOUTS
+            .iter()
+            .find(|rollout| rollout.table.name == table.name && rollout.index.name == name);
+        rollout.is_none_or(|rollout| stages.of(rollout) >= Stage::Create)
+    };
+    let declared: Vec<_> = table.indexes.iter().filter(|index| exists(index.name)).collect();
     let mut check = |what: &str, right: bool| {
         if !right {
             found.push(format!("{}: {what}", table.name));
@@ -330,10 +469,10 @@ fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -
             (text("AttributeName"), text("AttributeType"))
         })
         .collect();
-    let keys: BTreeSet<(String, String)> = table
-        .key_bounds()
-        .into_iter()
-        .map(|(attribute, _)| (attribute.name.to_owned(), attribute.scalar.as_str().to_owned()))
+    let keys: BTreeSet<(String, String)> = std::iter::once(&table.key)
+        .chain(declared.iter().map(|index| &index.key))
+        .flat_map(Key::attributes)
+        .map(|attribute| (attribute.name.to_owned(), attribute.scalar.as_str().to_owned()))
         .collect();
     check(&format!("its attributes are {defined:?} where its keys have {keys:?}"), defined == keys);
     let indexes: BTreeMap<String, (Vec<(String, String)>, String)> = properties["GlobalSecondaryIndexes"]
@@ -346,9 +485,9 @@ fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -
             (text(&index["IndexName"]), (key_of(&index["KeySchema"]), projection))
         })
         .collect();
-    let declared: BTreeMap<String, (Vec<(String, String)>, String)> = table
-        .indexes
-        .iter()
+    check("its list of indexes is empty", properties.get("GlobalSecondaryIndexes") != Some(&json!([])));
+    let declared: BTreeMap<String, (Vec<(String, String)>, String)> = declared
+        .into_iter()
         .map(|index| (index.name.to_owned(), (declared_key(&index.key), "ALL".to_owned())))
         .collect();
     check(&format!("its indexes are {indexes:?} where it has {declared:?}"), indexes == declared);
@@ -357,7 +496,12 @@ fn table_differences(table: &Table, resource: &serde_json::Map<String, Value>) -
 
 #[test]
 fn the_template_and_the_declarations_agree() {
-    assert_eq!(differences(&template_text()), Vec::<String>::new());
+    let template = Template::parse(&template_text()).unwrap();
+    for at in everywhere() {
+        let told: Vec<(&str, &str)> =
+            at.iter().map(|(rollout, stage)| (rollout.name, stage.as_str())).collect();
+        assert_eq!(differences(&template, &at), Vec::<String>::new(), "{told:?}");
+    }
 }
 
 /// A change to the template, and what the check must say of it.
@@ -555,11 +699,151 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
             caught: "Counter: it has another key",
         },
     ];
-    let text = template_text();
     for mutant in mutants.into_iter().chain(more) {
-        assert!(text.contains(mutant.from), "the template no longer holds {:?}", mutant.from);
-        let found = differences(&text.replacen(mutant.from, mutant.to, 1));
-        let caught = found.iter().any(|difference| difference.contains(mutant.caught));
-        assert!(caught, "{:?} for {:?} is not caught: {found:?}", mutant.to, mutant.from);
+        is_caught(mutant, &all_at(Stage::Read));
+    }
+}
+
+fn is_caught(mutant: Mutant, at: &At) {
+    let text = template_text();
+    assert!(text.contains(mutant.from), "the template no longer holds {:?}", mutant.from);
+    let found = match Template::parse(&text.replacen(mutant.from, mutant.to, 1)) {
+        Ok(template) => differences(&template, at),
+        Err(error) => vec![error.to_string()],
+    };
+    let caught = found.iter().any(|difference| difference.contains(mutant.caught));
+    assert!(caught, "{:?} for {:?} is not caught: {found:?}", mutant.to, mutant.from);
+}
+
+#[test]
+fn a_template_that_is_wrong_at_one_stage_is_caught() {
+    let mutants = [
+        (
+            all_at(Stage::Read),
+            Mutant {
+                from: "            - !If\n              - PersonByTenantReads\n",
+                to: "            - Effect: Allow\n              Action: [dynamodb:Scan]\n              Resource: [!GetAtt Person.Arn]\n            - !If\n              - PersonByTenantReads\n",
+                caught: "person: it may dynamodb:Scan on Person without need",
+            },
+        ),
+        (
+            all_at(Stage::Backfill),
+            Mutant {
+                from: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n                Resource: [!GetAtt Person.Arn]",
+                to: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n                Resource: [!GetAtt Contract.Arn]",
+                caught: "person: it may dynamodb:Scan on Contract without need",
+            },
+        ),
+        (
+            only(&[("bank-by-provider", Stage::Backfill)]),
+            Mutant {
+                from: "            - !If\n              - BankAllRead\n",
+                to: "            - !If\n              - BankAnyReads\n",
+                caught: "bank-account: it may not dynamodb:Scan on BankAccount",
+            },
+        ),
+        (
+            all_at(Stage::None),
+            Mutant {
+                from: "  PersonByTenantExists: !Not [!Equals [!Ref PersonByTenantStage, none]]\n",
+                to: "  PersonByTenantExists: !Not [!Equals [!Ref PersonByTenantStage, never]]\n",
+                caught: "Person: its indexes are",
+            },
+        ),
+        (
+            all_at(Stage::None),
+            Mutant {
+                from: "- !If [PersonByTenantExists, { AttributeName: sortName, AttributeType: S }, !Ref AWS::NoValue]",
+                to: "- { AttributeName: sortName, AttributeType: S }",
+                caught: "Person: its attributes are",
+            },
+        ),
+        (
+            only(&[("bank-by-organization", Stage::None), ("bank-by-provider", Stage::None)]),
+            Mutant {
+                from: "      GlobalSecondaryIndexes: !If\n        - BankAnyExists\n",
+                to: "      GlobalSecondaryIndexes: !If\n        - AnyExists\n",
+                caught: "BankAccount: its list of indexes is empty",
+            },
+        ),
+        (
+            all_at(Stage::Read),
+            Mutant {
+                from: "      CodeUri: functions/person-save\n      Environment:\n        Variables:\n          PERSON_BY_TENANT_STAGE: !Ref PersonByTenantStage\n",
+                to: "      CodeUri: functions/person-save\n",
+                caught: "person-save: its environment sets",
+            },
+        ),
+        (
+            only(&[("person-by-tenant", Stage::Write)]),
+            Mutant {
+                from: "      CodeUri: functions/person-save\n      Environment:\n        Variables:\n          PERSON_BY_TENANT_STAGE: !Ref PersonByTenantStage\n",
+                to: "      CodeUri: functions/person-save\n      Environment:\n        Variables:\n          PERSON_BY_TENANT_STAGE: !Ref ContractByEntityStage\n",
+                caught: "person-save: its PERSON_BY_TENANT_STAGE is",
+            },
+        ),
+        (
+            only(&[("person-by-tenant", Stage::Write)]),
+            Mutant {
+                from: "  PersonByTenantLoads: !Or [!Equals [!Ref PersonByTenantStage, backfill],",
+                to: "  PersonByTenantLoads: !Or [!Equals [!Ref PersonByTenantStage, write],",
+                caught: "backfill: it may dynamodb:UpdateItem on Person without need",
+            },
+        ),
+        (
+            all_at(Stage::Create),
+            Mutant {
+                from: "            - !If\n              - AnyLoads\n",
+                to: "            - !If\n              - AnyExists\n",
+                caught: "backfill: a statement of its policy names no resource",
+            },
+        ),
+        (
+            all_at(Stage::Create),
+            Mutant {
+                from: "                  - !If\n                    - PersonByTenantExists\n",
+                to: "                  - !If\n                    - PersonByTenantLoads\n",
+                caught: "index-report: it may not dynamodb:Scan on Person/index/tenant-sortName-index",
+            },
+        ),
+        (
+            all_at(Stage::Write),
+            Mutant {
+                from: "                - !If\n                  - OrdersByCustomerReads\n",
+                to: "                - !If\n                  - OrdersByCustomerExists\n",
+                caught: "orders: it may not dynamodb:Query on SalesOrder",
+            },
+        ),
+        (
+            all_at(Stage::Read),
+            Mutant {
+                from: "              Resource:\n                - !GetAtt BackfillFunction.Arn\n                - !GetAtt IndexReportFunction.Arn\n",
+                to: "              Resource: '*'\n",
+                caught: "BackfillStateMachine: it may not do exactly this",
+            },
+        ),
+        (
+            all_at(Stage::Read),
+            Mutant {
+                from: "    Default: read\n",
+                to: "    Default: none\n",
+                caught: "OrdersByCustomerStage: its default is",
+            },
+        ),
+        (
+            all_at(Stage::Read),
+            Mutant {
+                from: "    AllowedValues: [none, create, write, backfill, read]\n",
+                to: "    AllowedValues: [none, create, backfill, read]\n",
+                caught: "OrdersByCustomerStage: it may be",
+            },
+        ),
+        (
+            all_at(Stage::Read),
+            Mutant { from: "      Timeout: 900\n", to: "", caught: "backfill: its Timeout is not 900" },
+        ),
+    ];
+    for (at, mutant) in mutants {
+        is_caught(mutant, &at);
     }
 }

@@ -27,7 +27,11 @@ fn every_folder_is_a_function_and_has_its_events() {
             missing.push(format!("functions/{folder} is not in tests/src/registry.rs"));
         }
         let kinds = events::files().remove(&folder).unwrap_or_default();
-        for kind in ["http-", "rest-"] {
+        let is_job = registry::all()
+            .iter()
+            .any(|function| function.name() == folder && matches!(function, kit::function::Function::Job(_)));
+        let expected: &[&str] = if is_job { &[""] } else { &["http-", "rest-"] };
+        for kind in expected {
             let is_kind = |path: &Path| path.file_name().unwrap().to_str().unwrap().starts_with(kind);
             if !kinds.iter().any(|(path, _)| is_kind(path)) {
                 missing.push(format!("events/{folder}/ has no {kind}*.json"));
@@ -112,7 +116,8 @@ fn the_readme_names_every_error_code_every_route_and_every_setting() {
             }
         }
     }
-    for setting in [
+    let stages: Vec<String> = tables::ROLLOUTS.iter().map(|rollout| rollout.variable()).collect();
+    for setting in stages.iter().map(String::as_str).chain([
         "TABLE_PREFIX",
         "TENANT_CLAIM",
         "TIME_ZONE",
@@ -120,7 +125,7 @@ fn the_readme_names_every_error_code_every_route_and_every_setting() {
         "CURSOR_KEY_PREVIOUS",
         "METRICS_NAMESPACE",
         "AWS_ENDPOINT_URL_DYNAMODB",
-    ] {
+    ]) {
         if !readme.contains(&format!("`{setting}`")) {
             missing.push(setting.to_owned());
         }

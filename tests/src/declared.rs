@@ -2,7 +2,7 @@
 //! list asks for yet.
 
 use kit::key::{Index, Key, Table};
-use kit::list::{Answer, Days, Direction, Filter, List, Order, Partition, Question, Read, Sort};
+use kit::list::{Answer, Days, Direction, Filter, FilterPart, List, Order, Partition, Question, Read, Sort};
 
 const BY_DAY: Index = Index::new("tenant-day-index", Key::pair("tenant", "day"));
 const BY_ROOM: Index = Index::new("roomLookupKey-day-index", Key::pair("roomLookupKey", "day"));
@@ -18,6 +18,7 @@ const OF_A_PERIOD: Question = Question {
     sort: Sort::Days(Days::Dates),
     filter: None,
     order: Order::Key(Direction::Ascending),
+    until: None,
 };
 
 const OF_A_ROOM: Question = Question {
@@ -27,11 +28,12 @@ const OF_A_ROOM: Question = Question {
     sort: Sort::Days(Days::Dates),
     filter: None,
     order: Order::Key(Direction::Ascending),
+    until: None,
 };
 
 const OF_A_KIND: Question = Question {
     name: "visits-of-a-kind",
-    filter: Some(Filter { attribute: "detail.kind", parameter: "kind" }),
+    filter: Some(Filter { attribute: "detail.kind", parameter: "kind", part: FilterPart::Whole }),
     sort: Sort::All,
     ..OF_A_PERIOD
 };

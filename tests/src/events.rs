@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use kit::function::Function;
 use serde_json::{Value, json};
 
 use crate::event::get;
 use crate::registry;
-use crate::world::{World, root, send_raw};
+use crate::world::{World, root, send_raw, work};
 
 /// Every event file, by function.
 pub fn files() -> BTreeMap<String, Vec<(PathBuf, Value)>> {
@@ -24,6 +26,27 @@ pub fn files() -> BTreeMap<String, Vec<(PathBuf, Value)>> {
         files.insert(folder.file_name().into_string().unwrap(), events.collect());
     }
     files
+}
+
+/// Every function with a route, and those events. They come from an API; a job's do not.
+fn requests() -> Vec<(Function, Vec<(PathBuf, Value)>)> {
+    let with_route = registry::all().into_iter().filter(|function| !is_job(*function));
+    with_route.map(with_events).collect()
+}
+
+/// Every job and its events.
+fn jobs() -> Vec<(Function, Vec<(PathBuf, Value)>)> {
+    registry::all().into_iter().filter(|function| is_job(*function)).map(with_events).collect()
+}
+
+/// Whether it has no route.
+pub fn is_job(function: Function) -> bool {
+    matches!(function, Function::Job(_))
+}
+
+fn with_events(function: Function) -> (Function, Vec<(PathBuf, Value)>) {
+    let events = files().remove(function.name());
+    (function, events.unwrap_or_else(|| panic!("events/{} is missing", function.name())))
 }
 
 /// The parameters of a raw query string, decoded as the standard says.
@@ -61,7 +84,7 @@ fn filled(route: &str, values: &BTreeMap<String, String>) -> String {
 
 #[test]
 fn every_event_agrees_with_itself() {
-    for (function, events) in files() {
+    for (function, events) in requests() {
         for (path, event) in events {
             let at = path.display();
             let http = event["requestContext"]["http"].is_object();
@@ -98,8 +121,7 @@ fn every_event_agrees_with_itself() {
                 assert_eq!(filled(route, &map(&event["pathParameters"])), event["path"], "{at}");
                 (event["httpMethod"].as_str().unwrap().to_owned(), route.to_owned())
             };
-            let served = registry::all().into_iter().find(|served| served.name() == function).unwrap();
-            let routes = served.routes();
+            let routes = function.routes();
             assert!(
                 routes.iter().any(|(of, at)| method == of.as_str() && path == *at),
                 "{at}: no such route"
@@ -112,9 +134,8 @@ fn every_event_agrees_with_itself() {
 async fn every_event_is_answered_with_sample_data() {
     let world = World::new();
     local::sample::load(&world.database, "").unwrap();
-    for (function, events) in files() {
-        let served = registry::all().into_iter().find(|served| served.name() == function).unwrap();
-        let app = world.deployed(served);
+    for (function, events) in requests() {
+        let app = world.deployed(function);
         for (path, event) in events {
             let answer = send_raw(&app, &event.to_string()).await;
             assert!(matches!(answer.status, 200 | 201 | 204), "{}: {}", path.display(), answer.body);
@@ -122,6 +143,26 @@ async fn every_event_is_answered_with_sample_data() {
                 let body = answer.json();
                 assert_ne!(body["items"].as_array().map(Vec::len), Some(0), "{}: no items", path.display());
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_event_of_a_job_is_answered_with_sample_data() {
+    let world = World::new();
+    local::sample::load(&world.database, "").unwrap();
+    for (job, events) in jobs() {
+        let app = world.deployed(job);
+        assert!(!events.is_empty(), "events/{} is empty", job.name());
+        for (path, event) in events {
+            let answer = work(&app, &event, Duration::from_secs(60)).await;
+            let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(answer["index"], event["index"], "{}", path.display());
+            assert_eq!(answer["done"], true, "{}: {answer}", path.display());
+            // Sample data is that of a new system, which has all its keys.
+            let left = if answer["written"].is_null() { &answer["toLoad"] } else { &answer["written"] };
+            assert_eq!(*left, 0, "{}: {answer}", path.display());
+            assert_eq!(answer["unindexable"]["count"], 0, "{}: {answer}", path.display());
         }
     }
 }
@@ -194,7 +235,7 @@ async fn both_kinds_of_api_get_the_same_answer() {
 async fn what_is_no_request_is_answered_all_the_same() {
     let world = World::new();
     let sqs = json!({"Records": [{"messageId": "1", "body": "x", "eventSource": "aws:sqs"}]});
-    for function in registry::all() {
+    for (function, _) in requests() {
         let app = world.deployed(function);
         for event in [
             "{}".to_owned(),
@@ -222,6 +263,25 @@ async fn what_is_no_request_is_answered_all_the_same() {
             "isBase64Encoded": false,
         });
         assert_eq!(send_raw(&app, &event.to_string()).await.status, 401);
+    }
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn what_no_job_is_asked_is_refused_before_any_call() {
+    let world = World::new();
+    for (job, events) in jobs() {
+        let app = world.deployed(job);
+        let mut misspelt = events[0].1.clone();
+        misspelt["sgements"] = json!(4);
+        let request = get("/orders", "acme").http();
+        for event in [json!({}), json!([]), json!(null), json!("x"), json!({"index": 1}), misspelt, request] {
+            let refused = work(&app, &event, Duration::from_secs(10)).await.unwrap_err();
+            assert!(refused.starts_with("invalid_event: "), "{event}: {refused}");
+        }
+        let unknown = json!({"index": "orders"});
+        let refused = work(&app, &unknown, Duration::from_secs(10)).await.unwrap_err();
+        assert!(refused.contains("index must be one of orders-by-customer, "), "{refused}");
     }
     assert!(world.calls().is_empty());
 }

@@ -10,13 +10,15 @@ use crate::registry;
 use crate::world::{World, send, send_raw};
 
 /// An event with which the function can be asked something it answers.
-fn event_of(function: Function) -> Event {
+fn event_of(function: Function) -> Option<Event> {
     match function {
-        Function::List(list) => first_asked(list),
+        Function::List(list) => Some(first_asked(list)),
         Function::Operation(operation) => {
             let route = &operation.routes[0];
-            get(route.path, "acme").method(route.method.as_str()).with("id", "x")
+            Some(get(route.path, "acme").method(route.method.as_str()).with("id", "x"))
         }
+        // Whoever may invoke a job is an operator, of all tenants.
+        Function::Job(_) => None,
     }
 }
 
@@ -26,6 +28,7 @@ async fn without_a_tenant_there_is_no_answer() {
     let long = "t".repeat(129);
     for function in registry::all() {
         let app = world.deployed(function);
+        let Some(asked) = event_of(function) else { continue };
         for (claims, status, code) in [
             (None, 401, "unauthenticated"),
             (Some(json!({"sub": "a"})), 401, "unauthenticated"),
@@ -38,7 +41,7 @@ async fn without_a_tenant_there_is_no_answer() {
             (Some(json!({"custom:tenant": ["acme"]})), 403, "invalid_tenant"),
             (Some(json!({"custom:tenant": 1})), 403, "invalid_tenant"),
         ] {
-            let event = event_of(function).claims(claims.clone());
+            let event = asked.clone().claims(claims.clone());
             for event in [event.http(), event.rest()] {
                 let answer = send_raw(&app, &event.to_string()).await;
                 assert_eq!((answer.status, answer.code().as_str()), (status, code), "{claims:?}");

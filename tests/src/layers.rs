@@ -33,7 +33,10 @@ fn only_one_module_of_the_kit_talks_to_dynamodb() {
         assert!(is("dynamo.rs") || !code.contains(".send()"), "{}", path.display());
         assert!(is("config.rs") || !code.contains("std::env"), "{}", path.display());
         assert!(is("app.rs") || !code.contains("println!"), "{}", path.display());
-        assert!(!code.contains(".scan("), "{}", path.display());
+        assert!(is("dynamo.rs") || !code.contains("client.scan("), "{}", path.display());
+        // A list scans through its plan alone, where an old path says so; jobs may.
+        let jobs = is("dynamo.rs") || is("load.rs") || is("report.rs");
+        assert!(jobs || !code.contains(".scan("), "{}", path.display());
         let numbers = ["=> 400", "=> 401", "=> 404", "=> 500", "status_code = "];
         assert!(is("http.rs") || !numbers.iter().any(|number| code.contains(number)), "{}", path.display());
     }
@@ -53,6 +56,7 @@ fn the_pure_parts_of_the_kit_do_no_io() {
         "http",
         "observe",
         "error",
+        "rollout",
     ] {
         let path = root().join(format!("shared/kit/src/{name}.rs"));
         let code = code(&std::fs::read_to_string(&path).unwrap());

@@ -15,6 +15,7 @@ fn order(tenant: &str, number: u32, status: &str, order_status: &str, customer: 
         "orderStatus": {"S": order_status},
         "createdAt": {"S": format!("2026-02-{:02}T{:02}:00:00.000Z", 1 + number / 24 % 28, number % 24)},
         "customer": {"M": {"id": {"S": customer}, "name": {"S": "Conceição"}}},
+        "customerId": {"S": customer},
     })
 }
 
@@ -120,9 +121,22 @@ async fn orders_in_a_status_are_newest_first_although_their_index_has_another_or
 }
 
 #[tokio::test]
-async fn orders_of_a_customer_are_found_by_what_is_inside_them() {
+async fn orders_of_a_customer_are_read_on_their_index() {
     let world = orders();
     let answer = ask(&world, get("/orders", "acme").with("customerId", "c-3").with("limit", 5)).await;
+    assert_eq!(answer.ids(), ids([58, 53, 48, 43, 38]));
+    assert_eq!(answer.total(), 12);
+    let calls = world.calls();
+    assert_eq!((calls[0].operation.as_str(), calls[0].index()), ("Query", Some("tenant-customerId-index")));
+    assert_eq!(calls[0].key_condition(), "tenant = acme AND customerId = c-3");
+    assert_eq!(calls[0].body.get("FilterExpression"), None);
+}
+
+#[tokio::test]
+async fn before_their_index_is_read_orders_of_a_customer_are_found_by_what_is_inside_them() {
+    let world = orders();
+    let app = world.deployed_at(&orders::LIST, &[("OrdersByCustomerStage", "backfill")]);
+    let answer = send(&app, &get("/orders", "acme").with("customerId", "c-3").with("limit", 5)).await;
     assert_eq!(answer.ids(), ids([58, 53, 48, 43, 38]));
     assert_eq!(answer.total(), 12);
     let calls = world.calls();

@@ -6,18 +6,26 @@ use kit::list::{Answer, List};
 /// Every function, by name.
 pub fn all() -> Vec<Function> {
     vec![
+        Function::from(&backfill::JOB),
+        Function::from(&bank_account::LIST),
+        Function::from(&bank_account_save::OPERATION),
         Function::from(&bom::LIST),
         Function::from(&budget::LIST),
         Function::from(&cart::LIST),
         Function::from(&cash::LIST),
+        Function::from(&contract::LIST),
+        Function::from(&contract_save::OPERATION),
         Function::from(&delivery::LIST),
         Function::from(&financial::LIST),
         Function::from(&flipping::LIST),
+        Function::from(&index_report::JOB),
         Function::from(&ledger::LIST),
         Function::from(&movement::LIST),
         Function::from(&order_create::OPERATION),
         Function::from(&orders::LIST),
         Function::from(&payment::LIST),
+        Function::from(&person::LIST),
+        Function::from(&person_save::OPERATION),
         Function::from(&price::LIST),
         Function::from(&product::LIST),
         Function::from(&product_save::OPERATION),
@@ -34,7 +42,7 @@ pub fn lists() -> Vec<&'static List> {
         .into_iter()
         .filter_map(|function| match function {
             Function::List(list) => Some(list),
-            Function::Operation(_) => None,
+            Function::Operation(_) | Function::Job(_) => None,
         })
         .collect()
 }

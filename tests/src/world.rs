@@ -38,6 +38,11 @@ pub fn template_text() -> String {
     std::fs::read_to_string(root().join("template.yaml")).unwrap()
 }
 
+/// The template while indexes are at these stages.
+fn template_at(stages: &[(&str, &str)]) -> Template {
+    TEMPLATE.clone().with_parameters(stages).unwrap()
+}
+
 /// The project's folder.
 pub fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -100,7 +105,27 @@ pub enum Fault {
     Pass,
     /// The call goes through, but its answer is lost.
     LoseReply,
+    /// Somebody else does this first, then the call goes through.
+    Meanwhile(Meanwhile),
 }
+
+/// What somebody else does to the database.
+#[derive(Clone)]
+pub struct Meanwhile(Arc<dyn Fn(&World) + Send + Sync>);
+
+impl std::fmt::Debug for Meanwhile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Meanwhile")
+    }
+}
+
+/// What somebody else does before a call goes through.
+pub fn meanwhile(act: impl Fn(&World) + Send + Sync + 'static) -> Fault {
+    Fault::Meanwhile(Meanwhile(Arc::new(act)))
+}
+
+/// Which calls something happens to, and how often still.
+type Watch = (Box<dyn Fn(&str, &Value) -> bool + Send + Sync>, usize, Fault);
 
 /// The emulator as the SDK's HTTP client.
 #[derive(Clone)]
@@ -108,6 +133,7 @@ pub struct Dynamo {
     database: Database,
     calls: Arc<Mutex<Vec<Call>>>,
     faults: Arc<Mutex<VecDeque<Fault>>>,
+    watches: Arc<Mutex<Vec<Watch>>>,
     /// What may be done; everything where there is nothing.
     grants: Option<Vec<Grant>>,
 }
@@ -116,6 +142,41 @@ impl World {
     /// The tables of template.yaml, empty.
     pub fn new() -> Self {
         Self::of(local::database::open(&TEMPLATE).unwrap())
+    }
+
+    /// The tables of template.yaml, empty, while indexes are at these stages: the names of the template's
+    /// parameters and their values.
+    pub fn at(stages: &[(&str, &str)]) -> Self {
+        Self::of(local::database::open(&template_at(stages)).unwrap())
+    }
+
+    /// Gives the tables those indexes that they do not have yet at these stages, and takes away what they
+    /// have no more, as a deployment does.
+    pub fn deploy(&self, stages: &[(&str, &str)]) {
+        for table in template_at(stages).tables().unwrap() {
+            let name = table["TableName"].as_str().unwrap();
+            let described = run(&json!({"TableName": name}), |request| self.database.describe_table(request));
+            let (_, described) = described.unwrap();
+            let names = |indexes: &Value| -> Vec<String> {
+                let indexes = indexes.as_array().into_iter().flatten();
+                indexes.map(|index| index["IndexName"].as_str().unwrap().to_owned()).collect()
+            };
+            let before = names(&described["Table"]["GlobalSecondaryIndexes"]);
+            let after = names(&table["GlobalSecondaryIndexes"]);
+            let new = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
+            let new = new.filter(|index| !before.contains(&index["IndexName"].as_str().unwrap().to_owned()));
+            let create = new.map(|index| json!({"Create": index}));
+            let gone = before.iter().filter(|name| !after.contains(name));
+            let delete = gone.map(|name| json!({"Delete": {"IndexName": name}}));
+            for update in create.chain(delete) {
+                let request = json!({
+                    "TableName": name,
+                    "AttributeDefinitions": table["AttributeDefinitions"],
+                    "GlobalSecondaryIndexUpdates": [update],
+                });
+                self.database.update_table(serde_json::from_value(request).unwrap()).unwrap();
+            }
+        }
     }
 
     /// These tables, empty.
@@ -137,6 +198,7 @@ impl World {
             database: database.clone(),
             calls: Arc::default(),
             faults: Arc::default(),
+            watches: Arc::default(),
             grants: None,
         };
         Self { database, dynamo }
@@ -144,12 +206,24 @@ impl World {
 
     /// A function that is deployed, with no more rights than the template grants it.
     pub fn deployed(&self, function: impl Into<Function>) -> App {
-        let function = function.into();
         static DEPLOYED: LazyLock<Vec<local::template::Function>> =
             LazyLock::new(|| TEMPLATE.functions().unwrap());
-        let deployed = DEPLOYED.iter().find(|deployed| deployed.folder == function.name()).unwrap();
+        self.granted(function.into(), &DEPLOYED)
+    }
+
+    /// The same while indexes are at these stages.
+    pub fn deployed_at(&self, function: impl Into<Function>, stages: &[(&str, &str)]) -> App {
+        self.granted(function.into(), &template_at(stages).functions().unwrap())
+    }
+
+    fn granted(&self, function: Function, deployed: &[local::template::Function]) -> App {
+        let deployed = deployed.iter().find(|deployed| deployed.folder == function.name()).unwrap();
         let dynamo = Dynamo { grants: Some(deployed.grants.clone()), ..self.dynamo.clone() };
-        app(function, dynamo, &[("CURSOR_KEY", CURSOR_KEY)])
+        let environment = deployed.environment();
+        let stages = environment.iter().filter(|(name, _)| name.ends_with("_STAGE"));
+        let stages = stages.map(|(name, stage)| (name.as_str(), stage.as_str().unwrap()));
+        let settings: Vec<(&str, &str)> = stages.chain([("CURSOR_KEY", CURSOR_KEY)]).collect();
+        app(function, dynamo, &settings)
     }
 
     /// A function that is declared for tests only.
@@ -179,6 +253,30 @@ impl World {
         self.database.import_items(table, items, dynoxide::ImportOptions::default()).unwrap();
     }
 
+    /// An item as it is stored.
+    pub fn get(&self, table: &str, key: Value) -> Option<Value> {
+        let request = json!({"TableName": table, "Key": key, "ConsistentRead": true});
+        let (_, reply) = run(&request, |request| self.database.get_item(request)).unwrap();
+        reply.get("Item").cloned()
+    }
+
+    /// All items of a table, or all entries of an index of it.
+    pub fn all(&self, table: &str, index: Option<&str>) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut request = json!({"TableName": table});
+        if let Some(index) = index {
+            request["IndexName"] = json!(index);
+        }
+        loop {
+            let (_, reply) = run(&request, |request| self.database.scan(request)).unwrap();
+            items.extend(reply["Items"].as_array().unwrap().iter().cloned());
+            match reply.get("LastEvaluatedKey") {
+                Some(key) => request["ExclusiveStartKey"] = key.clone(),
+                None => return items,
+            }
+        }
+    }
+
     /// Deletes an item.
     pub fn delete(&self, table: &str, key: Value) {
         let request = json!({"TableName": table, "Key": key});
@@ -188,6 +286,16 @@ impl World {
     /// What was asked of the database since the last time, and what came back.
     pub fn calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.dynamo.calls.lock().unwrap())
+    }
+
+    /// What is to happen to the next so many of those calls whose operation and body are such.
+    pub fn script_for(
+        &self,
+        such: impl Fn(&str, &Value) -> bool + Send + Sync + 'static,
+        times: usize,
+        fault: Fault,
+    ) {
+        self.dynamo.watches.lock().unwrap().push((Box::new(such), times, fault));
     }
 
     /// What is to happen to the next calls.
@@ -253,6 +361,15 @@ impl Answer {
     pub fn read_units(&self) -> f64 {
         self.log["ReadUnits"].as_f64().unwrap()
     }
+}
+
+/// What a job does with an event, with this much time left. Gives its answer, or the error that Lambda
+/// would be told.
+pub async fn work(app: &App, event: &Value, time_left: Duration) -> Result<Value, String> {
+    let Function::Job(job) = app.function() else { panic!("{} is no job", app.function().name()) };
+    let invocation = Invocation { id: "invocation".to_owned(), time_left };
+    let worked = app.work(job, &event.to_string(), &invocation).await;
+    worked.outcome.map_err(|error| format!("{}: {}", error.code().as_str(), kit::error::chain(&error)))
 }
 
 /// Sends an event to a function, with ten seconds left.
@@ -333,20 +450,26 @@ impl HttpConnector for Dynamo {
         let target = request.headers().get("x-amz-target").unwrap_or_default().to_owned();
         let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap();
-        let fault = self.faults.lock().unwrap().pop_front().unwrap_or(Fault::Pass);
+        let fault = self.watched(&operation, &body);
+        let fault = fault.or_else(|| self.faults.lock().unwrap().pop_front()).unwrap_or(Fault::Pass);
+        if let Fault::Meanwhile(Meanwhile(act)) = &fault {
+            act(&World { database: self.database.clone(), dynamo: self.clone() });
+        }
         let (status, reply) = match &fault {
             Fault::Reply(status, reply) => (*status, reply.clone()),
             Fault::Hang | Fault::Reset => (0, Value::Null),
-            Fault::Pass | Fault::LoseReply => self.answer(&operation, &body),
+            Fault::Pass | Fault::LoseReply | Fault::Meanwhile(_) => self.answer(&operation, &body),
         };
         self.calls.lock().unwrap().push(Call { operation, body, reply: reply.clone() });
         HttpConnectorFuture::new(async move {
+            // As on a network, others have their turn before the answer is there.
+            tokio::task::yield_now().await;
             match fault {
                 Fault::Hang => std::future::pending().await,
                 Fault::Reset | Fault::LoseReply => {
                     Err(ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()))
                 }
-                Fault::Reply(..) | Fault::Pass => {
+                Fault::Reply(..) | Fault::Pass | Fault::Meanwhile(_) => {
                     let body = SdkBody::from(reply.to_string());
                     Ok(HttpResponse::new(status.try_into().unwrap(), body))
                 }
@@ -359,6 +482,15 @@ impl Dynamo {
     /// Forgets what was to happen.
     pub fn clear_script(&self) {
         self.faults.lock().unwrap().clear();
+        self.watches.lock().unwrap().clear();
+    }
+
+    fn watched(&self, operation: &str, body: &Value) -> Option<Fault> {
+        let mut watches = self.watches.lock().unwrap();
+        let (_, left, fault) =
+            watches.iter_mut().find(|(such, left, _)| *left > 0 && such(operation, body))?;
+        *left -= 1;
+        Some(fault.clone())
     }
 
     fn answer(&self, operation: &str, body: &Value) -> (u16, Value) {
@@ -370,6 +502,7 @@ impl Dynamo {
             "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
             "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
             "DeleteItem" => run(body, |request| database.delete_item(request)),
+            "DescribeTable" => run(body, |request| database.describe_table(request)),
             "GetItem" => run(body, |request| database.get_item(request)),
             "PutItem" => run(body, |request| database.put_item(request)),
             "Query" => run(body, |request| database.query(request)),

@@ -16,6 +16,7 @@ pub static LIST: List = List::new(
             sort: Sort::Days(Days::Dates),
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         },
         Question {
             name: "ledger-of-a-unit",
@@ -24,6 +25,7 @@ pub static LIST: List = List::new(
             sort: Sort::Days(Days::Dates),
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         },
     ],
     Answer::Cursor { reversible: true },

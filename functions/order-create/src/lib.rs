@@ -12,6 +12,7 @@ use kit::item::{self, AttributeValue, Item};
 use kit::key::MAX_SORT_BYTES;
 use kit::operation::{Access, HandleFuture, Operation, Reply, Route};
 use kit::request::{Method, Request};
+use kit::rollout::{Stages, give_keys};
 use tables::{counter, sales_order};
 
 /// The longest id, in bytes.
@@ -20,12 +21,13 @@ const MAX_ID_BYTES: usize = 128;
 /// The most lines of an order.
 const MAX_LINES: usize = 500;
 
-/// Attributes that an order does not choose itself.
-const OURS: &[&str] = &["tenant", "number", "createdAt", "customerId", "schemaVersion"];
+/// Attributes that an order does not choose itself, besides those that lists do not show.
+const OURS: &[&str] = &["tenant", "number", "createdAt"];
 
 /// `POST /orders`.
 pub static OPERATION: Operation = Operation {
     name: "order-create",
+    rollouts: &[&sales_order::CUSTOMER_ROLLOUT],
     routes: &[Route {
         method: Method::Post,
         path: "/orders",
@@ -34,22 +36,29 @@ pub static OPERATION: Operation = Operation {
     }],
 };
 
-fn create<'a>(request: &'a Request, tenant: &'a str, session: &'a mut Session<'_>) -> HandleFuture<'a> {
+fn create<'a>(
+    request: &'a Request,
+    tenant: &'a str,
+    stages: &'a Stages,
+    session: &'a mut Session<'_>,
+) -> HandleFuture<'a> {
     Box::pin(async move {
         let mut order = validated(request.item()?)?;
         let id = order_id(&mut order);
-        let number = next_number(tenant, session).await?;
         order.insert("tenant".to_owned(), AttributeValue::S(tenant.to_owned()));
+        give_keys(OPERATION.rollouts, stages, &mut order)?;
+        let number = next_number(tenant, session).await?;
         order.insert("number".to_owned(), number);
         let now = dates::instant(jiff::Timestamp::now());
         order.insert("createdAt".to_owned(), AttributeValue::S(now));
+        let created = |order| Reply::Created(item::listed(order, sales_order::TABLE.unlisted));
         match session.put(&sales_order::TABLE, order.clone(), &[Check::Absent("id")]).await {
-            Ok(()) => Ok(Reply::Created(order)),
+            Ok(()) => Ok(created(order)),
             // A write whose answer was lost is sent again by the SDK, and then finds itself.
             Err(Error::ConditionFailed { item: Some(stored) })
                 if ["number", "createdAt"].iter().all(|name| stored.get(*name) == order.get(*name)) =>
             {
-                Ok(Reply::Created(order))
+                Ok(created(order))
             }
             Err(Error::ConditionFailed { .. }) => Err(Error::rejected(
                 Code::AlreadyExists,
@@ -84,7 +93,8 @@ fn order_id(order: &mut Item) -> String {
 
 /// Checks what the keys of an order and its readers rely on. All else passes through.
 fn validated(mut order: Item) -> Result<Item, Error> {
-    if let Some(ours) = OURS.iter().find(|name| order.contains_key(**name)) {
+    if let Some(ours) = OURS.iter().chain(sales_order::TABLE.unlisted).find(|name| order.contains_key(**name))
+    {
         return Err(invalid(ours, "is set for you; leave it out"));
     }
     if order.contains_key("id") {

@@ -1,7 +1,11 @@
 //! The orders of a tenant, newest first whatever the question.
 
-use kit::list::{Answer, Days, Direction, Filter, List, Order, Partition, Question, Read, Sort};
-use tables::sales_order::{BY_CREATED_AT, BY_ORDER_STATUS, BY_STATUS, CUSTOMER_ID, TABLE};
+use kit::list::{
+    Answer, Days, Direction, Filter, FilterPart, List, OldPath, Order, Partition, Question, Read, Sort,
+};
+use tables::sales_order::{
+    BY_CREATED_AT, BY_CUSTOMER, BY_ORDER_STATUS, BY_STATUS, CUSTOMER, CUSTOMER_ROLLOUT, TABLE,
+};
 
 const NEWEST_FIRST: Order = Order::By("createdAt", Direction::Descending);
 
@@ -18,6 +22,7 @@ pub static LIST: List = List::new(
             sort: Sort::Days(Days::Instants),
             filter: None,
             order: Order::Key(Direction::Descending),
+            until: None,
         },
         Question {
             name: "orders-in-a-payment-status",
@@ -26,6 +31,7 @@ pub static LIST: List = List::new(
             sort: Sort::Equals("status"),
             filter: None,
             order: NEWEST_FIRST,
+            until: None,
         },
         Question {
             name: "orders-in-a-fulfilment-status",
@@ -34,14 +40,20 @@ pub static LIST: List = List::new(
             sort: Sort::Equals("orderStatus"),
             filter: None,
             order: NEWEST_FIRST,
+            until: None,
         },
         Question {
             name: "orders-of-a-customer",
-            read: Read::Table,
+            read: Read::Index(BY_CUSTOMER),
             partition: Partition::Tenant,
-            sort: Sort::All,
-            filter: Some(Filter { attribute: CUSTOMER_ID, parameter: "customerId" }),
+            sort: Sort::Equals("customerId"),
+            filter: None,
             order: NEWEST_FIRST,
+            until: Some(OldPath {
+                rollout: &CUSTOMER_ROLLOUT,
+                scan: false,
+                keep: &[Filter { attribute: CUSTOMER, parameter: "customerId", part: FilterPart::Whole }],
+            }),
         },
     ],
     Answer::Page,

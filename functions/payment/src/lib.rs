@@ -16,6 +16,7 @@ pub static LIST: List = List::new(
             sort: Sort::All,
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         },
         Question {
             name: "payments-of-an-order",
@@ -24,6 +25,7 @@ pub static LIST: List = List::new(
             sort: Sort::Equals("orderId"),
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         },
     ],
     Answer::Page,

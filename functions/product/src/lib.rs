@@ -15,6 +15,7 @@ pub static LIST: List = List::new(
         sort: Sort::All,
         filter: None,
         order: Order::Key(Direction::Ascending),
+        until: None,
     }],
     Answer::Page,
 )

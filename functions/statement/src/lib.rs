@@ -10,6 +10,7 @@ const OF_A_MONTH: Question = Question {
     sort: Sort::Month("month"),
     filter: None,
     order: Order::Key(Direction::Descending),
+    until: None,
 };
 
 const OF_A_PERIOD: Question =

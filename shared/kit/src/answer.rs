@@ -9,7 +9,7 @@ use crate::dynamo::{Session, Want};
 use crate::error::{Code, Error};
 use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
 use crate::item::{self, Item, Rows, at_path, write_string};
-use crate::list::{Answer, Direction, List, PAGING};
+use crate::list::{Answer, Direction, FilterPart, List, PAGING};
 use crate::plan::{Plan, Range, Start, plan, unknown_parameter};
 use crate::request::{Request, shown};
 
@@ -78,7 +78,7 @@ pub fn ask(
         Some("desc") => Some(Direction::Descending),
         Some(_) => return Err(Error::rejected(Code::InvalidOrder, "order must be asc or desc")),
     };
-    let plans = plan(list, tenant, &parameters, turned, &settings.time_zone)?;
+    let plans = plan(list, tenant, &parameters, turned, &settings.time_zone, &settings.stages)?;
     let limit = || bounded("limit", value("limit"), DEFAULT_LIMIT, MAX_LIMIT, Code::LimitOutOfRange);
     let paging = match list.answer() {
         Answer::Page => Paging::Page {
@@ -138,7 +138,7 @@ pub async fn answer(
             let narrower = "use a smaller limit";
             let mut rows = Rows::new(most_read, plan.table.unlisted);
             let skip = (page - 1) * limit;
-            let total = if plan.order_by.is_some() || plan.filter.is_some() {
+            let total = if plan.order_by.is_some() || !plan.keep.is_empty() {
                 page_by_places(plan, skip, *limit, &mut rows, session).await
             } else {
                 page_in_order(plan, skip, *limit, &mut rows, session).await
@@ -190,11 +190,10 @@ pub async fn item(
     let id = request.path_parameter(sort.name)?;
     let key = item::texts([(table.key.partition.name, tenant), (sort.name, id)]);
     // Whoever saves an item and reads it again sees what was saved.
-    let mut item = session.get(table, key, true).await?.ok_or_else(|| {
+    let item = session.get(table, key, true).await?.ok_or_else(|| {
         Error::rejected(Code::NotFound, format!("nothing is stored with this {}", sort.name))
     })?;
-    item.retain(|name, _| !table.unlisted.contains(&name.as_str()));
-    Ok(item)
+    Ok(item::listed(item, table.unlisted))
 }
 
 /// What the caller of a whole collection can do to get less of it.
@@ -287,14 +286,19 @@ async fn page_by_places(
 
 /// Whether an item belongs to the rows that `plan` reads.
 fn still_asked(plan: &Plan, item: &Item) -> bool {
-    let equals = |path: &str, value: &str| matches!(at_path(item, path), Some(AttributeValue::S(stored)) if stored == value);
+    let text = |path: &str| at_path(item, path).and_then(|value| value.as_s().ok());
+    let equals = |path: &str, value: &String| text(path) == Some(value);
     let (partition, value) = &plan.partition;
     equals(partition, value)
         && match &plan.sort {
             Some((attribute, Range::Equals(value))) => equals(attribute, value),
             _ => true,
         }
-        && plan.filter.as_ref().is_none_or(|(path, value)| equals(path, value))
+        && plan.keep.iter().all(|keep| match keep.part {
+            FilterPart::Whole => equals(keep.attribute, &keep.value),
+            FilterPart::First => text(keep.attribute).is_some_and(|text| text.starts_with(&keep.value)),
+            FilterPart::Inner => text(keep.attribute).is_some_and(|text| text.contains(&keep.value)),
+        })
 }
 
 fn text(value: &AttributeValue) -> &str {
@@ -311,13 +315,19 @@ struct Place {
 
 impl Place {
     fn new(plan: &Plan, mut item: Item) -> Self {
+        let by = match (plan.order_from, plan.order_by) {
+            (Some(derived), _) => {
+                let texts = derived.from.iter().map(|path| Some(at_path(&item, path)?.as_s().ok()?.as_str()));
+                texts.collect::<Option<Vec<&str>>>().and_then(|texts| (derived.value)(&texts).ok())
+            }
+            (None, Some((attribute, _))) => {
+                at_path(&item, attribute).and_then(|value| value.as_s().ok()).cloned()
+            }
+            (None, None) => None,
+        };
         let attributes = plan.table.key.attributes();
         let key =
             attributes.map(|part| item.remove(part.name).unwrap_or(AttributeValue::Null(true))).collect();
-        let by = plan.order_by.and_then(|(attribute, _)| match item.remove(attribute) {
-            Some(AttributeValue::S(text)) => Some(text),
-            _ => None,
-        });
         Self { by, key }
     }
 

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lambda_runtime::{LambdaEvent, Runtime, service_fn};
+use lambda_runtime::{Diagnostic, LambdaEvent, Runtime, service_fn};
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
@@ -14,6 +16,7 @@ use crate::dynamo::{Db, Session};
 use crate::error::{Error, chain};
 use crate::function::Function;
 use crate::http::{self, Response};
+use crate::job::Job;
 use crate::observe::Line;
 use crate::operation::Reply;
 use crate::request::Request;
@@ -54,6 +57,15 @@ pub struct Handled {
     pub log: String,
 }
 
+/// What came of an event to a job.
+#[derive(Debug)]
+pub struct Worked {
+    /// The answer, or why there is none.
+    pub outcome: Result<Value, Error>,
+    /// The line for the log.
+    pub log: String,
+}
+
 /// What is known of a request by the time it is answered.
 #[derive(Debug, Default)]
 struct Story {
@@ -77,10 +89,35 @@ impl App {
         self.function
     }
 
+    /// Does what an event asks of a job.
+    pub async fn work(&self, job: &'static Job, event: &str, invocation: &Invocation) -> Worked {
+        let started = Instant::now();
+        let timestamp = now();
+        let deadline = started + invocation.time_left.saturating_sub(ANSWER_RESERVE);
+        let done = job.run(event, &self.settings.stages, &self.db, deadline).await;
+        let error = done.outcome.as_ref().err();
+        let line = Line {
+            namespace: &self.settings.metrics_namespace,
+            timestamp,
+            function: job.name,
+            question: done.index,
+            source: None,
+            invocation_id: &invocation.id,
+            request_id: &invocation.id,
+            status: error.map_or(200, |error| http::status(error.code())),
+            items: 0,
+            meter: done.meter,
+            duration: started.elapsed(),
+            cold_start: !self.served.swap(true, Ordering::Relaxed),
+            error,
+        };
+        Worked { log: line.to_json(), outcome: done.outcome }
+    }
+
     /// Answers an event, whatever it is.
     pub async fn handle(&self, event: &str, invocation: &Invocation) -> Handled {
         let started = Instant::now();
-        let timestamp = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let timestamp = now();
         let time = invocation.time_left.min(GATEWAY_TIMEOUT).saturating_sub(ANSWER_RESERVE);
         let deadline = started + time;
         let mut story = Story::default();
@@ -97,7 +134,7 @@ impl App {
         response.cookies = story.http_api.then(Vec::new);
         let line = Line {
             namespace: &self.settings.metrics_namespace,
-            timestamp: i64::try_from(timestamp.as_millis()).unwrap_or_default(),
+            timestamp,
             function: self.function.name(),
             question: story.question,
             source: story.source,
@@ -147,8 +184,9 @@ impl App {
                 let handle = operation.routes.get(route).map(|route| route.handle);
                 let handle =
                     handle.ok_or_else(|| Error::internal("routing", "a route was found and is not there"))?;
-                handle(&request, &tenant, session).await?
+                handle(&request, &tenant, &self.settings.stages, session).await?
             }
+            Function::Job(_) => return Err(Error::internal("routing", "a job has no route")),
         };
         story.items = usize::from(!matches!(reply, Reply::Done));
         http::reply(&reply, request.accepts_gzip())
@@ -160,6 +198,17 @@ impl App {
         let Some(question) = list.questions().first() else { return };
         self.db.prime(list.table(), question.index(), question.key(list.table())).await;
     }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or_default()
+}
+
+/// Why a job failed, for whoever invoked it: somebody who operates it, and so is told all.
+fn diagnostic(error: &Error) -> Diagnostic {
+    Diagnostic { error_type: error.code().as_str().to_owned(), error_message: chain(error) }
 }
 
 /// Serves `function` until the process ends: the whole `main` of a binary.
@@ -174,6 +223,14 @@ pub fn run(function: impl Into<Function>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What an invocation answers.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Served {
+    Request(Response),
+    Job(Value),
 }
 
 fn start(function: Function) -> Result<(), Error> {
@@ -193,9 +250,14 @@ fn start(function: Function) -> Result<(), Error> {
             let time_left = event.context.deadline().duration_since(SystemTime::now());
             let invocation =
                 Invocation { id: event.context.request_id, time_left: time_left.unwrap_or(GATEWAY_TIMEOUT) };
+            if let Function::Job(job) = function {
+                let worked = app.work(job, event.payload.get(), &invocation).await;
+                log(&worked.log);
+                return worked.outcome.map(Served::Job).map_err(|error| diagnostic(&error));
+            }
             let handled = app.handle(event.payload.get(), &invocation).await;
             log(&handled.log);
-            Ok::<Response, std::convert::Infallible>(handled.response)
+            Ok(Served::Request(handled.response))
         });
         Runtime::new(handler).run().await.map_err(|error| Error::internal("serving", error))
     })

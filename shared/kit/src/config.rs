@@ -6,7 +6,9 @@ use jiff::tz::TimeZone;
 use crate::cursor::CursorKeys;
 use crate::error::Error;
 use crate::function::Function;
+use crate::key::Rollout;
 use crate::list::{Answer, List};
+use crate::rollout::{Stage, Stages};
 
 /// The settings of a function.
 #[derive(Debug)]
@@ -19,6 +21,9 @@ pub struct Settings {
     pub time_zone: TimeZone,
     /// The keys of cursors: `CURSOR_KEY` and `CURSOR_KEY_PREVIOUS`. Only of a list that answers cursors.
     pub cursor_keys: Option<CursorKeys>,
+    /// How far the indexes are that the function takes part in rolling out: `<NAME>_STAGE`, `read` by
+    /// default.
+    pub stages: Stages,
     /// The namespace of the metrics: `METRICS_NAMESPACE`, `Chaveiro` by default.
     pub metrics_namespace: String,
 }
@@ -52,8 +57,11 @@ pub fn settings(function: Function, var: impl Fn(&str) -> Option<String>) -> Res
                 let current = required(&set, "CURSOR_KEY")?;
                 Some(CursorKeys::new(&current, set("CURSOR_KEY_PREVIOUS").as_deref())?)
             }
-            Function::List(_) | Function::Operation(_) => None,
+            Function::List(_) | Function::Operation(_) | Function::Job(_) => None,
         },
+        stages: Stages::new(
+            function.rollouts().into_iter().map(|rollout| stage(rollout, &set)).collect::<Result<_, _>>()?,
+        ),
         metrics_namespace: set("METRICS_NAMESPACE").unwrap_or_else(|| "Chaveiro".to_owned()),
     })
 }
@@ -91,6 +99,19 @@ pub fn gives_cursors(list: &List) -> bool {
     matches!(list.answer(), Answer::Cursor { .. })
 }
 
+fn stage(rollout: &Rollout, set: &impl Fn(&str) -> Option<String>) -> Result<(&'static str, Stage), Error> {
+    let variable = rollout.variable();
+    let stage = match set(&variable) {
+        None => Some(Stage::Read),
+        Some(name) => Stage::parse(&name),
+    };
+    let stage = stage.ok_or_else(|| {
+        let names = Stage::ALL.map(Stage::as_str).join(", ");
+        Error::internal("reading the environment", format!("{variable} is none of {names}"))
+    })?;
+    Ok((rollout.name, stage))
+}
+
 fn required(set: &impl Fn(&str) -> Option<String>, name: &'static str) -> Result<String, Error> {
     set(name).ok_or_else(|| Error::internal("reading the environment", format!("{name} is not set")))
 }
@@ -109,6 +130,7 @@ mod tests {
         sort: Sort::All,
         filter: None,
         order: Order::Key(Direction::Ascending),
+        until: None,
     };
     const TABLE: Table = Table::new("T", Key::pair("tenant", "id"), &[]);
     static PAGES: List = List::new("t", "/t", TABLE, &[QUESTION], Answer::Page);

@@ -196,6 +196,7 @@ mod tests {
     use crate::key::{Index, Key, Table};
     use crate::list::{Answer, List, Order, Partition, Question, Read, Sort};
     use crate::plan::plan;
+    use crate::rollout::Stages;
 
     const BY_UNIT: Index = Index::new("unit-index", Key::pair("unitLookupKey", "dueDate"));
     const TABLE: Table = Table::new("Entry", Key::pair("tenant", "id"), &[BY_UNIT]);
@@ -210,6 +211,7 @@ mod tests {
             sort: Sort::All,
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         }],
         Answer::Cursor { reversible: true },
     );
@@ -217,7 +219,15 @@ mod tests {
     const NEXT_KEY: &str = "another development key, also long enough";
 
     fn planned(tenant: &str, unit: &str, turned: Option<Direction>) -> Vec<Plan> {
-        plan(&LIST, tenant, &[("unitId".to_owned(), unit.to_owned())], turned, &TimeZone::UTC).unwrap()
+        plan(
+            &LIST,
+            tenant,
+            &[("unitId".to_owned(), unit.to_owned())],
+            turned,
+            &TimeZone::UTC,
+            &Stages::default(),
+        )
+        .unwrap()
     }
 
     fn row(tenant: &str, unit: &str, due: &str, id: &str) -> Start {

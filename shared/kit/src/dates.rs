@@ -48,6 +48,12 @@ pub fn parse_month(parameter: &str, text: &str) -> Result<Month, Error> {
     })
 }
 
+/// Whether a text is an instant in UTC, written so that texts sort by time.
+#[must_use]
+pub fn is_instant(text: &str) -> bool {
+    text.ends_with('Z') && text.as_bytes().get(10) == Some(&b'T') && text.parse::<jiff::Timestamp>().is_ok()
+}
+
 /// The smallest stored day not before `day`.
 #[must_use]
 pub fn first_of_day(day: Date) -> String {

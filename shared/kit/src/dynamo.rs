@@ -13,12 +13,15 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, StalledStreamProtectionConfig};
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::query::QueryOutput;
+use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ConsumedCapacity, DeleteRequest, KeysAndAttributes, PutRequest, ReturnConsumedCapacity,
-    ReturnValue, ReturnValuesOnConditionCheckFailure, Select, WriteRequest,
+    AttributeValue, ConsumedCapacity, DeleteRequest, IndexStatus, KeysAndAttributes, PutRequest,
+    ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure, Select, TableDescription,
+    WriteRequest,
 };
 use tokio::time::Instant;
 
@@ -26,7 +29,7 @@ use crate::config::Endpoint;
 use crate::error::Error;
 use crate::expression::{Change, Check, Placeholders};
 use crate::item::{self, Item, MAX_ITEM_BYTES, Rows};
-use crate::key::{Key, KeyAttribute, KeyFault, ScalarType, Table};
+use crate::key::{Key, KeyAttribute, KeyFault, Table};
 use crate::list::Direction;
 use crate::plan::{Plan, Start};
 
@@ -62,6 +65,11 @@ const BACKOFF_CAP: Duration = Duration::from_secs(2);
 /// Source: Amazon DynamoDB developer guide, "Error handling: error messages and codes".
 const THROTTLING: &[&str] =
     &["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "Throttling"];
+
+/// What the service says of an update that would make an item larger than it stores.
+///
+/// Source: Amazon DynamoDB's own error text of `UpdateItem`.
+const TOO_LARGE_TO_UPDATE: &str = "Item size to update has exceeded the maximum allowed size";
 
 /// The client, and the prefix of the tables it reads. Shared by all requests of a process.
 #[derive(Debug, Clone)]
@@ -107,6 +115,12 @@ impl Db {
 
     fn table_name(&self, table: &Table) -> String {
         format!("{}{}", self.table_prefix, table.name)
+    }
+
+    /// The one place where a scan begins: that of a maintenance job, or of an old path.
+    #[allow(clippy::disallowed_methods, reason = "no function may scan but those whose rights say so")]
+    fn scan(&self, table: &Table) -> ScanFluentBuilder {
+        self.client.scan().table_name(self.table_name(table))
     }
 }
 
@@ -162,6 +176,24 @@ pub enum Want {
     Count,
     /// The table's key, and the attribute they are ordered by.
     Places,
+}
+
+/// What a scan reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Scan<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// The index that is scanned instead of the table itself.
+    pub index: Option<&'a str>,
+    /// Which part of it, and of how many.
+    pub segment: (u32, u32),
+    /// The attribute paths that are read; none to count the items only.
+    pub paths: &'a [&'a str],
+    /// How many items one call looks at; as many as fit into 1 MB where it is not said.
+    pub limit: Option<u32>,
+    /// Whether every write that was acknowledged before is seen. Costs twice as much, and is not to be
+    /// had of an index.
+    pub consistent: bool,
 }
 
 /// A part of a range.
@@ -260,7 +292,6 @@ impl<'a> Session<'a> {
         limit: Option<u64>,
         start: Option<Item>,
     ) -> Result<Part, Error> {
-        self.meter.calls += 1;
         let mut placeholders = Placeholders::default();
         let condition = placeholders.key_condition(plan);
         let filter = placeholders.filter(plan);
@@ -268,15 +299,25 @@ impl<'a> Session<'a> {
             Want::Rows => (None, None),
             Want::Count => (Some(Select::Count), None),
             Want::Places => {
-                let order = plan.order_by.map(|(attribute, _)| attribute);
+                let order: &[&str] = match (plan.order_from, &plan.order_by) {
+                    (Some(derived), _) => derived.from,
+                    (None, Some((attribute, _))) => &[attribute],
+                    (None, None) => &[],
+                };
                 let key = plan.table.key.attributes().map(|attribute| attribute.name);
-                let mut names: Vec<&str> = key.chain(order).collect();
+                let mut names: Vec<&str> = key.chain(order.iter().copied()).collect();
                 names.sort_unstable();
                 names.dedup();
-                let paths: Vec<String> = names.into_iter().map(|name| placeholders.path(name)).collect();
-                (None, Some(paths.join(", ")))
+                (None, Some(placeholders.projection(&names)))
             }
         };
+        if plan.scan {
+            let filter = filter.into_iter().fold(condition, |all, more| format!("{all} AND {more}"));
+            let read = self.db.scan(&plan.table).set_filter_expression(Some(filter));
+            let read = read.set_projection_expression(projection).set_select(select);
+            return self.scanned(read, &placeholders, limit, start).await;
+        }
+        self.meter.calls += 1;
         let out: QueryOutput = self
             .db
             .client
@@ -306,6 +347,84 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// One call for a part of what `scan` reads, from `start` on. Only a maintenance job may: a list answers
+    /// by key.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    pub async fn scan(&mut self, scan: &Scan<'_>, start: Option<Item>) -> Result<Part, Error> {
+        let mut placeholders = Placeholders::default();
+        let (segment, segments) = scan.segment;
+        let read = self
+            .db
+            .scan(scan.table)
+            .set_index_name(scan.index.map(str::to_owned))
+            .segment(i32::try_from(segment).unwrap_or(i32::MAX))
+            .total_segments(i32::try_from(segments).unwrap_or(i32::MAX))
+            .consistent_read(scan.consistent);
+        let read = if scan.paths.is_empty() {
+            read.select(Select::Count)
+        } else {
+            read.projection_expression(placeholders.projection(scan.paths))
+        };
+        self.scanned(read, &placeholders, scan.limit.map(u64::from), start).await
+    }
+
+    async fn scanned(
+        &mut self,
+        read: ScanFluentBuilder,
+        placeholders: &Placeholders,
+        limit: Option<u64>,
+        start: Option<Item>,
+    ) -> Result<Part, Error> {
+        self.meter.calls += 1;
+        let out = read
+            .set_expression_attribute_names(placeholders.names())
+            .set_expression_attribute_values(placeholders.values())
+            .set_limit(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
+            .set_exclusive_start_key(start)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| failed("Scan", error))?;
+        self.read(out.consumed_capacity());
+        self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
+        Ok(Part {
+            count: u64::try_from(out.count()).unwrap_or_default(),
+            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
+            items: out.items.unwrap_or_default(),
+        })
+    }
+
+    /// The indexes that a table has at this moment, each with its status as the service names it. `None`
+    /// where there is no such table.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    pub async fn indexes(&mut self, table: &Table) -> Result<Option<Vec<(String, String)>>, Error> {
+        self.meter.calls += 1;
+        let call = self.db.client.describe_table().table_name(self.db.table_name(table)).send();
+        let out = match call.await {
+            Ok(out) => out,
+            Err(error)
+                if error
+                    .as_service_error()
+                    .is_some_and(DescribeTableError::is_resource_not_found_exception) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(failed("DescribeTable", error)),
+        };
+        let described = out.table().map(TableDescription::global_secondary_indexes).unwrap_or_default();
+        let named = described.iter().map(|index| {
+            let status = index.index_status().map_or("UNKNOWN", IndexStatus::as_str);
+            (index.index_name().unwrap_or_default().to_owned(), status.to_owned())
+        });
+        Ok(Some(named.collect()))
+    }
+
     /// Fills `rows` with up to `limit` rows of the plans' ranges, one range after the other from `start` on,
     /// and gives the place where the next page starts: `None` exactly when nothing is left.
     ///
@@ -331,7 +450,7 @@ impl<'a> Session<'a> {
                 break;
             }
             let wanted = limit.saturating_sub(rows.count()) + 1;
-            let look_at = if plan.filter.is_some() { wanted.max(evaluate) } else { wanted };
+            let look_at = if plan.keep.is_empty() { wanted } else { wanted.max(evaluate) };
             evaluate = evaluate.saturating_mul(4);
             // Rows that are fetched and not returned are left to the next page, which starts after the
             // last one that is returned; where this part gave none, it starts where the part did.
@@ -468,6 +587,10 @@ impl<'a> Session<'a> {
             .map_err(|error| match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(check)) => {
                     condition_failed(check.item())
+                }
+                // The one fault of an update that only the stored item can tell. It has no code of its own.
+                Some(fault) if fault.message().is_some_and(|text| text.contains(TOO_LARGE_TO_UPDATE)) => {
+                    Error::ItemTooLarge
                 }
                 _ => failed("UpdateItem", error),
             })?;
@@ -747,20 +870,10 @@ fn check_primary_key(table: &Table, key: &Item) -> Result<(), Error> {
 }
 
 fn check_value(attribute: &KeyAttribute, bound: usize, value: &AttributeValue) -> Result<(), Error> {
-    let len = match (attribute.scalar, value) {
-        (ScalarType::S, AttributeValue::S(text)) => Ok(text.len()),
-        (ScalarType::B, AttributeValue::B(blob)) => Ok(blob.as_ref().len()),
-        // A number always fits, and is never empty.
-        (ScalarType::N, AttributeValue::N(_)) => Ok(1),
-        (scalar, _) => Err(KeyFault::WrongType(scalar.as_str())),
-    };
-    let fault = match len {
-        Ok(0) => KeyFault::Empty,
-        Ok(len) if len > bound => KeyFault::TooLong(bound),
-        Ok(_) => return Ok(()),
-        Err(fault) => fault,
-    };
-    Err(Error::KeyAttribute { attribute: attribute.name.to_owned(), fault })
+    match item::key_fault(attribute, bound, value) {
+        None => Ok(()),
+        Some(fault) => Err(Error::KeyAttribute { attribute: attribute.name.to_owned(), fault }),
+    }
 }
 
 fn condition_failed(item: Option<&Item>) -> Error {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::list::FilterPart;
 use crate::plan::{Plan, Range};
 
 /// The names and values of the expressions of one request.
@@ -27,6 +28,11 @@ impl Placeholders {
             placeholders.push(format!("#{position}"));
         }
         placeholders.join(".")
+    }
+
+    /// `ProjectionExpression` of some paths.
+    pub fn projection(&mut self, paths: &[&str]) -> String {
+        paths.iter().map(|path| self.path(path)).collect::<Vec<_>>().join(", ")
     }
 
     /// The placeholder of a value.
@@ -74,8 +80,19 @@ impl Placeholders {
 
     /// `FilterExpression` of a plan.
     pub fn filter(&mut self, plan: &Plan) -> Option<String> {
-        let (attribute, value) = plan.filter.as_ref()?;
-        Some(format!("{} = {}", self.path(attribute), self.text(value)))
+        let conditions: Vec<String> = plan
+            .keep
+            .iter()
+            .map(|keep| {
+                let (path, value) = (self.path(keep.attribute), self.text(&keep.value));
+                match keep.part {
+                    FilterPart::Whole => format!("{path} = {value}"),
+                    FilterPart::First => format!("begins_with({path}, {value})"),
+                    FilterPart::Inner => format!("contains({path}, {value})"),
+                }
+            })
+            .collect();
+        (!conditions.is_empty()).then(|| conditions.join(" AND "))
     }
 
     /// `ConditionExpression` of a write: all of the checks hold.
@@ -87,6 +104,10 @@ impl Placeholders {
                 Check::Present(attribute) => format!("attribute_exists({})", self.path(attribute)),
                 Check::Equals(attribute, value) => {
                     format!("{} = {}", self.path(attribute), self.value(value.clone()))
+                }
+                Check::AbsentOr(key, attribute, value) => {
+                    let absent = format!("attribute_not_exists({})", self.path(key));
+                    format!("({absent} OR {} = {})", self.path(attribute), self.value(value.clone()))
                 }
             })
             .collect();
@@ -104,6 +125,10 @@ impl Placeholders {
                 Change::Add(attribute, number) => {
                     let number = AttributeValue::N(number.to_string());
                     add.push(format!("{} {}", self.path(attribute), self.value(number)));
+                }
+                Change::AddText(attribute, text) => {
+                    let texts = AttributeValue::Ss(vec![(*text).to_owned()]);
+                    add.push(format!("{} {}", self.path(attribute), self.value(texts)));
                 }
                 Change::Remove(attribute) => remove.push(self.path(attribute)),
             }
@@ -126,6 +151,9 @@ pub enum Check {
     Present(&'static str),
     /// The attribute has this value.
     Equals(&'static str, AttributeValue),
+    /// The first attribute is not there, or the second has this value. Of a key attribute first: an item
+    /// that is stored already is one of those.
+    AbsentOr(&'static str, &'static str, AttributeValue),
 }
 
 /// One change to a stored item.
@@ -135,6 +163,8 @@ pub enum Change {
     Set(&'static str, AttributeValue),
     /// The number grows by this much; an absent one counts as zero.
     Add(&'static str, i64),
+    /// The set of texts has this one too; an absent one begins with it.
+    AddText(&'static str, &'static str),
     /// The attribute goes.
     Remove(&'static str),
 }
@@ -158,6 +188,18 @@ mod tests {
         assert_eq!(condition, "attribute_exists(#0) AND attribute_not_exists(#5)");
         assert_eq!(placeholders.names().unwrap().len(), 6);
         assert_eq!(placeholders.values().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_set_grows_and_an_item_is_free_or_one_s_own() {
+        let mut placeholders = Placeholders::default();
+        let update = placeholders.update(&[Change::AddText("indexOnly", "provider")]);
+        assert_eq!(update, "ADD #0 :0");
+        assert_eq!(placeholders.values().unwrap()[":0"], AttributeValue::Ss(vec!["provider".into()]));
+        let own = Check::AbsentOr("id", "tenant", AttributeValue::S("acme".into()));
+        let condition = placeholders.condition(&[own, Check::Present("x")]).unwrap();
+        assert_eq!(condition, "(attribute_not_exists(#1) OR #2 = :1) AND attribute_exists(#3)");
+        assert_eq!(placeholders.projection(&["id", "customer.id"]), "#1, #4.#1");
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! What a binary serves: a list or an operation.
+//! What a binary serves: a list, an operation, or a job.
 
+use crate::job::Job;
+use crate::key::Rollout;
 use crate::list::List;
 use crate::operation::Operation;
 use crate::request::Method;
@@ -11,6 +13,8 @@ pub enum Function {
     List(&'static List),
     /// An operation.
     Operation(&'static Operation),
+    /// A job.
+    Job(&'static Job),
 }
 
 impl Function {
@@ -20,6 +24,7 @@ impl Function {
         match self {
             Self::List(list) => list.name(),
             Self::Operation(operation) => operation.name,
+            Self::Job(job) => job.name,
         }
     }
 
@@ -35,6 +40,19 @@ impl Function {
             Self::Operation(operation) => {
                 operation.routes.iter().map(|route| (route.method, route.path)).collect()
             }
+            Self::Job(_) => Vec::new(),
+        }
+    }
+
+    /// The indexes being rolled out whose stage it has to know.
+    #[must_use]
+    pub fn rollouts(self) -> Vec<&'static Rollout> {
+        match self {
+            Self::List(list) => {
+                list.questions().iter().filter_map(|question| Some(question.until?.rollout)).collect()
+            }
+            Self::Operation(operation) => operation.rollouts.to_vec(),
+            Self::Job(job) => job.rollouts.to_vec(),
         }
     }
 }
@@ -48,5 +66,11 @@ impl From<&'static List> for Function {
 impl From<&'static Operation> for Function {
     fn from(operation: &'static Operation) -> Self {
         Self::Operation(operation)
+    }
+}
+
+impl From<&'static Job> for Function {
+    fn from(job: &'static Job) -> Self {
+        Self::Job(job)
     }
 }

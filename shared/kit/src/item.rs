@@ -7,6 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
+use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, ScalarType};
+
 /// A stored item, or the part of one that was read.
 pub type Item = HashMap<String, AttributeValue>;
 
@@ -59,6 +61,41 @@ const MAX_DEPTH: usize = 32;
 ///
 /// Source: Amazon DynamoDB developer guide, "Data types: number".
 const MAX_DIGITS: usize = 38;
+
+/// What is wrong with a value of a key attribute that takes at most `bound` bytes, if anything is.
+#[must_use]
+pub fn key_fault(attribute: &KeyAttribute, bound: usize, value: &AttributeValue) -> Option<KeyFault> {
+    let len = match (attribute.scalar, value) {
+        (ScalarType::S, AttributeValue::S(text)) => text.len(),
+        (ScalarType::B, AttributeValue::B(blob)) => blob.as_ref().len(),
+        // A number always fits, and is never empty.
+        (ScalarType::N, AttributeValue::N(_)) => 1,
+        (scalar, _) => return Some(KeyFault::WrongType(scalar.as_str())),
+    };
+    match len {
+        0 => Some(KeyFault::Empty),
+        len if len > bound => Some(KeyFault::TooLong(bound)),
+        _ => None,
+    }
+}
+
+/// Whether lists leave an attribute of an item out: one that is `unlisted` in every item, or that this
+/// one has for an index alone.
+fn is_unlisted(item: &Item, unlisted: &[&str], name: &str) -> bool {
+    unlisted.contains(&name)
+        || unlisted.contains(&INDEX_ONLY)
+            && matches!(item.get(INDEX_ONLY), Some(AttributeValue::Ss(names)) if names.iter().any(|only| only == name))
+}
+
+/// Leaves of an item what lists show.
+#[must_use]
+pub fn listed(item: Item, unlisted: &[&str]) -> Item {
+    let hidden: Vec<String> =
+        item.keys().filter(|name| is_unlisted(&item, unlisted, name)).cloned().collect();
+    let mut item = item;
+    item.retain(|name, _| !hidden.contains(name));
+    item
+}
 
 /// An item of text attributes, such as a key.
 #[must_use]
@@ -137,7 +174,7 @@ pub fn to_json(item: &Item, unlisted: &[&str]) -> String {
 /// Attributes in the order of their names: the same item gives the same text every time.
 fn write_map(json: &mut String, map: &Item, unlisted: &[&str]) {
     let mut attributes: Vec<(&String, &AttributeValue)> =
-        map.iter().filter(|(name, _)| !unlisted.contains(&name.as_str())).collect();
+        map.iter().filter(|(name, _)| !is_unlisted(map, unlisted, name)).collect();
     attributes.sort_unstable_by_key(|(name, _)| *name);
     json.push('{');
     for (position, (name, value)) in attributes.into_iter().enumerate() {

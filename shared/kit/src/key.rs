@@ -137,6 +137,66 @@ impl Table {
     }
 }
 
+/// A new index of a table that is in use, and how the attributes of its key come from what its items
+/// hold already. It goes live in steps, see [`crate::rollout`].
+#[derive(Debug, Clone, Copy)]
+pub struct Rollout {
+    /// Its name, in words joined by hyphens: `orders-by-customer`.
+    pub name: &'static str,
+    /// The table, the new index among its indexes.
+    pub table: Table,
+    /// The index.
+    pub index: Index,
+    /// The attributes of the index's key that items do not have of themselves.
+    pub derived: &'static [Derived],
+    /// The attribute paths by which the old way of reading finds an item: one that has text at each of
+    /// them is on somebody's screen, and would be gone from it if the index did not hold it.
+    pub found_by: &'static [&'static str],
+    /// What `schemaVersion` says of an item that has been given this key.
+    pub schema_version: u32,
+}
+
+impl Rollout {
+    /// The variable that tells a function the stage: `ORDERS_BY_CUSTOMER_STAGE`.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("{}_STAGE", self.name.to_uppercase().replace('-', "_"))
+    }
+
+    /// The parameter of the template that sets the stage: `OrdersByCustomerStage`.
+    #[must_use]
+    pub fn parameter(&self) -> String {
+        let mut name = String::new();
+        for word in self.name.split('-') {
+            let mut letters = word.chars();
+            name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            name.push_str(letters.as_str());
+        }
+        format!("{name}Stage")
+    }
+}
+
+/// An attribute of a new index's key, and what it is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Derived {
+    /// The attribute's stored name.
+    pub attribute: &'static str,
+    /// The attribute paths that it is made of, all of them texts. A fault of the value is told of the
+    /// last.
+    pub from: &'static [&'static str],
+    /// Makes the value of their texts, in that order.
+    pub value: fn(&[&str]) -> Result<String, KeyFault>,
+    /// Whether an item may have the attribute of itself. It is then left as it is and must agree.
+    pub may_be_stored: bool,
+}
+
+/// What an item's schema version is stored as.
+pub const SCHEMA_VERSION: &str = "schemaVersion";
+
+/// Names those attributes of an item that it has for an index alone, where others have them of
+/// themselves: lists leave them out of this item.
+pub const INDEX_ONLY: &str = "indexOnly";
+
 /// Why a key could not be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFault {
@@ -155,6 +215,12 @@ pub enum KeyFault {
     /// The attribute is missing.
     #[error("is missing")]
     Missing,
+    /// The value does not have the parts it has to have.
+    #[error("must have {0} parts joined by \"#\"")]
+    Parts(usize),
+    /// The value is not what another attribute says it is.
+    #[error("does not agree with {0}")]
+    Disagrees(&'static str),
 }
 
 /// Joins the parts of a composite partition key: `acme` and `unit-7` give `acme#unit-7`.

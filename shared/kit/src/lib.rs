@@ -19,11 +19,16 @@ pub mod function;
 pub mod http;
 pub mod id;
 pub mod item;
+pub mod job;
 pub mod key;
 pub mod list;
+pub mod load;
 pub mod observe;
 pub mod operation;
 pub mod plan;
+pub mod report;
 pub mod request;
+pub mod rollout;
+pub mod save;
 
 pub use app::run;

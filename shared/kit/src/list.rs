@@ -18,6 +18,7 @@
 //!     sort: Sort::All,
 //!     filter: None,
 //!     order: Order::Key(Direction::Ascending),
+//!     until: None,
 //! }], Answer::Page);
 //! ```
 //!
@@ -37,11 +38,13 @@
 //!     sort: Sort::All,
 //!     filter: None,
 //!     order: Order::Key(Direction::Ascending),
+//!     until: None,
 //! }], Answer::Page);
 //! assert_eq!(LIST.name(), "visits");
 //! ```
 
-use crate::key::{Index, Key, KeyAttribute, ScalarType, TENANT, Table};
+use crate::key::{Index, Key, KeyAttribute, Rollout, ScalarType, TENANT, Table};
+use crate::rollout::{Stage, Stages};
 
 /// The parameters that walk through an answer. No question may use their names.
 pub const PAGING: &[&str] = &["page", "limit", "cursor", "order"];
@@ -80,6 +83,20 @@ pub struct Question {
     pub filter: Option<Filter>,
     /// The order of the rows.
     pub order: Order,
+    /// How it is answered until its index can be read.
+    pub until: Option<OldPath>,
+}
+
+/// How a question is answered while its index is rolled out, see [`crate::rollout`].
+#[derive(Debug, Clone, Copy)]
+pub struct OldPath {
+    /// The rollout of the index.
+    pub rollout: &'static Rollout,
+    /// Whether the whole table is scanned, for rows of this tenant only, or the tenant's partition of the
+    /// table is read.
+    pub scan: bool,
+    /// What rows are kept. Their parameters are those of the question.
+    pub keep: &'static [Filter],
 }
 
 /// The key that a question reads by.
@@ -133,6 +150,19 @@ pub struct Filter {
     pub attribute: &'static str,
     /// The parameter.
     pub parameter: &'static str,
+    /// Which part of the attribute it is.
+    pub part: FilterPart,
+}
+
+/// The part of an attribute that a filter looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterPart {
+    /// All of it.
+    Whole,
+    /// What comes before the first `#`.
+    First,
+    /// What stands between two `#`.
+    Inner,
 }
 
 /// The order of the rows.
@@ -358,6 +388,12 @@ impl Question {
         matches!(answer, Answer::Page) && (matches!(self.order, Order::By(..)) || self.filter.is_some())
     }
 
+    /// How it is answered while its index is at this stage of its rollout; `None` for its key.
+    #[must_use]
+    pub fn old_path(&self, stages: &Stages) -> Option<&OldPath> {
+        self.until.as_ref().filter(|old| stages.of(old.rollout) < Stage::Read)
+    }
+
     /// Whether this question takes all parameters that `other` needs.
     #[allow(
         clippy::indexing_slicing,
@@ -448,6 +484,36 @@ impl Question {
             _ => {}
         }
         let required = self.required();
+        if let Some(old) = self.until {
+            if !matches!(answer, Answer::Page) {
+                return Some("an old path answers pages only");
+            }
+            if !old.scan && !str_eq(table.key.partition.name, TENANT) {
+                return Some("an old path reads a partition of a table that is not partitioned by tenant");
+            }
+            match self.read {
+                Read::Index(index)
+                    if str_eq(index.name, old.rollout.index.name)
+                        && str_eq(table.name, old.rollout.table.name) => {}
+                _ => return Some("an old path belongs to the rollout of another index"),
+            }
+            let mut at = 0;
+            while at < old.keep.len() {
+                let mut own = 0;
+                while own < required.len() {
+                    if let Some(name) = required[own]
+                        && str_eq(name, old.keep[at].parameter)
+                    {
+                        break;
+                    }
+                    own += 1;
+                }
+                if own == required.len() {
+                    return Some("an old path keeps rows by a parameter that its question does not need");
+                }
+                at += 1;
+            }
+        }
         let mut at = 0;
         while at < required.len() {
             if let Some(parameter) = required[at] {
@@ -592,6 +658,7 @@ mod tests {
         sort: Sort::All,
         filter: None,
         order: Order::Key(Direction::Ascending),
+        until: None,
     };
 
     fn fault(questions: &'static [Question], answer: Answer) -> Option<&'static str> {
@@ -630,11 +697,73 @@ mod tests {
         }
     }
 
+    const NEW: Rollout = Rollout {
+        name: "t-by-at",
+        table: TABLE,
+        index: BY_AT,
+        derived: &[],
+        found_by: &[],
+        schema_version: 1,
+    };
+    static ROLLOUT: Rollout = NEW;
+    static OTHER_INDEX: Rollout = Rollout { index: BY_TENANT, ..NEW };
+
+    #[test]
+    fn every_wrong_old_path_is_named() {
+        const FILTER: Filter = Filter { attribute: "a", parameter: "a", part: FilterPart::Whole };
+        let old = |rollout, scan, keep| Some(OldPath { rollout, scan, keep });
+        let fault = |question: Question, key: Key, answer| {
+            let table = Table { key, ..TABLE };
+            question.fault(&table, answer)
+        };
+        let (pair, single) = (TABLE.key, Key::single("id"));
+        let by_parameter = Question { sort: Sort::Equals("a"), ..FINE };
+        for (expected, found) in [
+            (None, fault(Question { until: old(&ROLLOUT, false, &[]), ..FINE }, pair, Answer::Page)),
+            (None, fault(Question { until: old(&ROLLOUT, true, &[]), ..FINE }, single, Answer::Page)),
+            (
+                None,
+                fault(
+                    Question { until: old(&ROLLOUT, false, &[FILTER]), ..by_parameter },
+                    pair,
+                    Answer::Page,
+                ),
+            ),
+            (
+                Some("an old path answers pages only"),
+                fault(Question { until: old(&ROLLOUT, false, &[]), ..FINE }, pair, Answer::All),
+            ),
+            (
+                Some("an old path reads a partition of a table that is not partitioned by tenant"),
+                fault(Question { until: old(&ROLLOUT, false, &[]), ..FINE }, single, Answer::Page),
+            ),
+            (
+                Some("an old path belongs to the rollout of another index"),
+                fault(Question { until: old(&OTHER_INDEX, false, &[]), ..FINE }, pair, Answer::Page),
+            ),
+            (
+                Some("an old path belongs to the rollout of another index"),
+                fault(
+                    Question { read: Read::Table, until: old(&ROLLOUT, false, &[]), ..FINE },
+                    pair,
+                    Answer::Page,
+                ),
+            ),
+            (
+                Some("an old path keeps rows by a parameter that its question does not need"),
+                fault(Question { until: old(&ROLLOUT, false, &[FILTER]), ..FINE }, pair, Answer::Page),
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+
     #[test]
     fn every_wrong_declaration_is_named() {
         const OTHER: Index = Index::new("other-index", Key::pair("tenant", "at"));
         const CHANGED: Index = Index::new("at-index", Key::pair("tenant", "on"));
-        const FILTER: Option<Filter> = Some(Filter { attribute: "a", parameter: "a" });
+        const FILTER: Option<Filter> =
+            Some(Filter { attribute: "a", parameter: "a", part: FilterPart::Whole });
         let cases: &[(&str, Option<&str>)] = &[
             ("a list needs a question", fault(&[], Answer::Page)),
             (

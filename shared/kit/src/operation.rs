@@ -6,14 +6,17 @@ use std::pin::Pin;
 use crate::dynamo::Session;
 use crate::error::Error;
 use crate::item::Item;
-use crate::key::Table;
+use crate::key::{Rollout, Table};
 use crate::request::{Method, Request};
+use crate::rollout::Stages;
 
 /// A function that writes.
 #[derive(Debug)]
 pub struct Operation {
     /// Its name: that of its folder, its package and its event folder.
     pub name: &'static str,
+    /// The indexes being rolled out whose keys it writes.
+    pub rollouts: &'static [&'static Rollout],
     /// What it does where. Of two routes with one path, each has a method of its own.
     pub routes: &'static [Route],
 }
@@ -44,8 +47,8 @@ pub enum Access {
     Delete(Table),
 }
 
-/// What an operation does with a request of one tenant.
-pub type Handle = for<'a> fn(&'a Request, &'a str, &'a mut Session<'_>) -> HandleFuture<'a>;
+/// What an operation does with a request of one tenant, while its rollouts are at these stages.
+pub type Handle = for<'a> fn(&'a Request, &'a str, &'a Stages, &'a mut Session<'_>) -> HandleFuture<'a>;
 
 /// The future of a [`Handle`].
 pub type HandleFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send + 'a>>;

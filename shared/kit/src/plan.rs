@@ -8,9 +8,13 @@ use jiff::tz::TimeZone;
 use crate::dates;
 use crate::error::{Code, Error};
 use crate::item::Item;
-use crate::key::{self, KeyAttribute, KeyFault, MAX_SORT_BYTES, Month, Table};
-use crate::list::{Days, Direction, List, Order, PAGING, PERIOD, Partition, Question, Sort, has_placeholder};
+use crate::key::{self, Derived, KeyAttribute, KeyFault, MAX_SORT_BYTES, Month, SEPARATOR, TENANT, Table};
+use crate::list::{
+    Days, Direction, Filter, FilterPart, List, OldPath, Order, PAGING, PERIOD, Partition, Question, Sort,
+    has_placeholder,
+};
 use crate::request::shown;
+use crate::rollout::Stages;
 
 /// The longest period of a walk, in months. It touches one partition more where it begins within a month.
 pub const MAX_MONTHS: i64 = 36;
@@ -30,12 +34,17 @@ pub struct Plan {
     pub partition: (&'static str, String),
     /// The sort key attribute and what is read of it.
     pub sort: Option<(&'static str, Range)>,
-    /// The attribute path and the value by which rows are kept.
-    pub filter: Option<(&'static str, String)>,
+    /// Whether the whole table is scanned for rows that have the partition attribute's value, since no key
+    /// answers the question yet.
+    pub scan: bool,
+    /// What rows are kept of those read.
+    pub keep: Vec<Keep>,
     /// The direction in which the key is read.
     pub direction: Direction,
     /// The attribute that rows are ordered by instead of the key.
     pub order_by: Option<(&'static str, Direction)>,
+    /// How that attribute is made of others, where stored rows need not have it yet.
+    pub order_from: Option<&'static Derived>,
     /// The attributes of a start key whose values the question itself fixes.
     pub fixed: Vec<(&'static str, String)>,
     /// The attributes of a start key that a cursor has to carry.
@@ -44,6 +53,17 @@ pub struct Plan {
     pub asked: Vec<(String, String)>,
     /// The parameters of the question that would leave less to read.
     pub narrowing: &'static [&'static str],
+}
+
+/// Rows are kept whose attribute has this value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keep {
+    /// The attribute's path.
+    pub attribute: &'static str,
+    /// The part of it that is looked at.
+    pub part: FilterPart,
+    /// The value, with the `#` around it that delimit the part.
+    pub value: String,
 }
 
 /// Where a page starts.
@@ -81,6 +101,7 @@ pub fn plan(
     parameters: &[(String, String)],
     turned: Option<Direction>,
     zone: &TimeZone,
+    stages: &Stages,
 ) -> Result<Vec<Plan>, Error> {
     let asked: Vec<&(String, String)> =
         parameters.iter().filter(|(name, _)| !PAGING.contains(&name.as_str())).collect();
@@ -114,10 +135,7 @@ pub fn plan(
             months.map(|(month, range)| Ok((partition(month)?, range))).collect::<Result<_, Error>>()?
         }
     };
-    let filter = match question.filter {
-        Some(filter) => Some((filter.attribute, value(filter.parameter)?.to_owned())),
-        None => None,
-    };
+    let keep = question.filter.iter().map(|filter| kept(filter, &value)).collect::<Result<Vec<_>, _>>()?;
     let (direction, order_by) = match question.order {
         Order::Key(declared) => (turned.unwrap_or(declared), None),
         Order::By(attribute, direction) => (Direction::Ascending, Some((attribute, direction))),
@@ -150,9 +168,11 @@ pub fn plan(
             index: question.index(),
             partition: (key.partition.name, partition),
             sort,
-            filter: filter.clone(),
+            scan: false,
+            keep: keep.clone(),
             direction,
             order_by,
+            order_from: None,
             fixed,
             carried,
             asked: bound.clone(),
@@ -160,10 +180,49 @@ pub fn plan(
         }
     };
     let mut plans: Vec<Plan> = ranges.into_iter().map(query).collect();
+    if let Some(old) = question.old_path(stages) {
+        let keep = old.keep.iter().map(|filter| kept(filter, &value)).collect::<Result<Vec<_>, _>>()?;
+        return Ok(plans.into_iter().map(|plan| on_old_path(plan, old, tenant, keep.clone())).collect());
+    }
     if direction == Direction::Descending {
         plans.reverse();
     }
     Ok(plans)
+}
+
+/// What a filter keeps.
+fn kept<'a>(filter: &Filter, value: &impl Fn(&str) -> Result<&'a str, Error>) -> Result<Keep, Error> {
+    let value = value(filter.parameter)?;
+    let value = match filter.part {
+        FilterPart::Whole => value.to_owned(),
+        FilterPart::First => format!("{value}{SEPARATOR}"),
+        FilterPart::Inner => format!("{SEPARATOR}{value}{SEPARATOR}"),
+    };
+    Ok(Keep { attribute: filter.attribute, part: filter.part, value })
+}
+
+/// The same rows in the same order, read without the index that is not there yet.
+fn on_old_path(plan: Plan, old: &OldPath, tenant: &str, keep: Vec<Keep>) -> Plan {
+    let order_by = plan.order_by.or_else(|| {
+        let sort = old.rollout.index.key.sort?;
+        Some((sort.name, plan.direction))
+    });
+    let order_from = old
+        .rollout
+        .derived
+        .iter()
+        .find(|derived| order_by.is_some_and(|(attribute, _)| attribute == derived.attribute));
+    Plan {
+        index: None,
+        partition: (TENANT, tenant.to_owned()),
+        sort: None,
+        scan: old.scan,
+        keep,
+        direction: Direction::Ascending,
+        order_by,
+        order_from,
+        ..plan
+    }
 }
 
 /// What is read of the sort key.
@@ -338,6 +397,7 @@ mod tests {
             sort: Sort::Days(Days::Dates),
             filter: None,
             order: Order::Key(Direction::Ascending),
+            until: None,
         }],
         Answer::Cursor { reversible: true },
     );
@@ -345,7 +405,7 @@ mod tests {
     fn planned(parameters: &[(&str, &str)]) -> Result<Plan, Error> {
         let owned: Vec<(String, String)> =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        plan(&LIST, "acme", &owned, None, &TimeZone::UTC).map(|mut plans| plans.remove(0))
+        plan(&LIST, "acme", &owned, None, &TimeZone::UTC, &Stages::default()).map(|mut plans| plans.remove(0))
     }
 
     #[test]

@@ -179,6 +179,10 @@ async fn attend(child: &mut Child, template: &Template) -> Result<(), Failure> {
     println!(
         "\nAn answer with a nextCursor goes on: the same request with &cursor=<its value> is the next page."
     );
+    println!("\nJobs have no route and are invoked by name:\n");
+    for command in requests::invocations(Path::new("events"), &format!("http://{FUNCTIONS}"))? {
+        println!("  {command}");
+    }
     println!("\nA change of the code is built and used at the next request. Ctrl-C ends everything.\n");
     Err(ended(child.wait().await))
 }

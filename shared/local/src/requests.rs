@@ -1,8 +1,9 @@
-//! Requests to paste: of each route, the first HTTP API event in `events/` as a `curl` command.
+//! Requests to paste: of each route, and of each function without one, the first event in `events/` as a
+//! `curl` command.
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -20,6 +21,41 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 ///
 /// A folder that cannot be read, or an event that is not JSON.
 pub fn curl_commands(events: &Path, server: &str) -> io::Result<Vec<String>> {
+    let mut routes = BTreeSet::new();
+    let mut commands = Vec::new();
+    for (_, event) in files(events)? {
+        let route = event.get("routeKey").and_then(Value::as_str).unwrap_or_default();
+        if event.get("version").is_some_and(|version| version == "2.0") && routes.insert(route.to_owned()) {
+            commands.push(curl(&event, server));
+        }
+    }
+    Ok(commands)
+}
+
+/// For each function without a route, its first event as a `curl` command that invokes it. What comes from
+/// no gateway is an event of such a function.
+///
+/// # Errors
+///
+/// See [`curl_commands`].
+pub fn invocations(events: &Path, server: &str) -> io::Result<Vec<String>> {
+    let mut functions = BTreeSet::new();
+    let mut commands = Vec::new();
+    for (file, event) in files(events)? {
+        let function = file.parent().and_then(Path::file_name).unwrap_or_default().to_owned();
+        if event.get("requestContext").is_none() && functions.insert(function.clone()) {
+            commands.push(format!(
+                "curl -sS {server}/2015-03-31/functions/{}/invocations -d @{}",
+                function.display(),
+                file.display()
+            ));
+        }
+    }
+    Ok(commands)
+}
+
+/// The events under a folder of events, in the order of their files.
+fn files(events: &Path) -> io::Result<Vec<(PathBuf, Value)>> {
     let mut files = Vec::new();
     for function in std::fs::read_dir(events)? {
         let function = function?.path();
@@ -34,17 +70,12 @@ pub fn curl_commands(events: &Path, server: &str) -> io::Result<Vec<String>> {
         }
     }
     files.sort();
-    let mut routes = BTreeSet::new();
-    let mut commands = Vec::new();
-    for file in files {
-        let event: Value = serde_json::from_slice(&std::fs::read(&file)?)
+    let read = |file: PathBuf| {
+        let event = serde_json::from_slice(&std::fs::read(&file)?)
             .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
-        let route = event.get("routeKey").and_then(Value::as_str).unwrap_or_default();
-        if event.get("version").is_some_and(|version| version == "2.0") && routes.insert(route.to_owned()) {
-            commands.push(curl(&event, server));
-        }
-    }
-    Ok(commands)
+        Ok((file, event))
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// One event as a command. The tenant of its claims goes into the header that stands in for them.
@@ -142,5 +173,18 @@ mod tests {
         assert_eq!(commands.len(), template.routes().unwrap().len(), "{commands:#?}");
         let asks = |end: &str| commands.iter().any(|command| command.ends_with(end));
         assert!(asks("'/products/kit%20%231%20caf%C3%A9'"), "{commands:#?}");
+    }
+
+    #[test]
+    fn each_function_without_a_route_has_one_invocation() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let template = crate::template::Template::load(root.join("template.yaml")).unwrap();
+        let commands = invocations(&root.join("events"), "http://s").unwrap();
+        let functions = template.functions().unwrap();
+        let jobs = functions.iter().filter(|function| function.routes.is_empty());
+        assert_eq!(commands.len(), jobs.count(), "{commands:#?}");
+        let start = "curl -sS http://s/2015-03-31/functions/backfill/invocations -d @";
+        let end = "events/backfill/dry-run.json";
+        assert!(commands.iter().any(|command| command.starts_with(start) && command.ends_with(end)));
     }
 }

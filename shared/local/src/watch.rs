@@ -81,6 +81,10 @@ mod tests {
         assert_eq!(value("TENANT_CLAIM"), Some("custom:tenant"));
         assert_eq!(value("METRICS_NAMESPACE"), Some("Chaveiro/here"));
         assert_eq!(value("AWS_ENDPOINT_URL_DYNAMODB"), Some("http://127.0.0.1:1"));
+        for rollout in tables::ROLLOUTS {
+            let variable = rollout.variable();
+            assert_eq!(value(&variable), Some("read"), "{variable}");
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Products and what is said of each: stock, prices, variants, parts, movements.
 
 use fastrand::Rng;
-use jiff::{Timestamp, ToSpan as _};
+use jiff::ToSpan as _;
 use serde_json::{Value, json};
 
-use super::{Items, Tenant, add, amount, at, decimal, instant, pick};
+use super::{Items, Tenant, add, amount, at, decimal, instant, pick, version};
 
 /// What the orders are of: id, description, unit price in cents.
 pub(super) const SOLD: [(&str, &str, i64); 10] = [
@@ -275,20 +275,6 @@ fn stored(tenant: Tenant, product: &Product, rng: &mut Rng) -> Value {
         "updatedAt": { "S": instant(updated) },
         "version": { "S": version(updated, rng) },
     })
-}
-
-/// A version as a save writes it: a UUID of that instant (RFC 9562, version 7).
-fn version(at: Timestamp, rng: &mut Rng) -> String {
-    let milliseconds = at.as_millisecond();
-    format!(
-        "{:08x}-{:04x}-7{:03x}-{:x}{:03x}-{:012x}",
-        milliseconds >> 16,
-        milliseconds & 0xffff,
-        rng.u16(..0x1000),
-        rng.u8(8..12),
-        rng.u16(..0x1000),
-        rng.u64(..1 << 48),
-    )
 }
 
 /// Quantities are in thousandths.

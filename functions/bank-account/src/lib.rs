@@ -1,0 +1,42 @@
+//! The bank accounts of an organization, or at a provider.
+
+use kit::list::{
+    Answer, Direction, Filter, FilterPart, List, OldPath, Order, Partition, Question, Read, Sort,
+};
+use tables::bank_account::{BY_ORGANIZATION, BY_PROVIDER, ID, ORGANIZATION_ROLLOUT, PROVIDER_ROLLOUT, TABLE};
+
+/// `GET /bank-accounts`.
+pub static LIST: List = List::new(
+    "bank-account",
+    "/bank-accounts",
+    TABLE,
+    &[
+        Question {
+            name: "accounts-of-an-organization",
+            read: Read::Index(BY_ORGANIZATION),
+            partition: Partition::TenantAnd("organizationId"),
+            sort: Sort::All,
+            filter: None,
+            order: Order::Key(Direction::Ascending),
+            until: Some(OldPath {
+                rollout: &ORGANIZATION_ROLLOUT,
+                scan: true,
+                keep: &[Filter { attribute: ID, parameter: "organizationId", part: FilterPart::First }],
+            }),
+        },
+        Question {
+            name: "accounts-at-a-provider",
+            read: Read::Index(BY_PROVIDER),
+            partition: Partition::TenantAnd("provider"),
+            sort: Sort::All,
+            filter: None,
+            order: Order::Key(Direction::Ascending),
+            until: Some(OldPath {
+                rollout: &PROVIDER_ROLLOUT,
+                scan: true,
+                keep: &[Filter { attribute: ID, parameter: "provider", part: FilterPart::Inner }],
+            }),
+        },
+    ],
+    Answer::Page,
+);

@@ -1,0 +1,5 @@
+//! The report on a new index as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&index_report::JOB)
+}

@@ -1,0 +1,5 @@
+//! `GET /persons` as a Lambda function.
+
+fn main() -> std::process::ExitCode {
+    kit::run(&person::LIST)
+}
