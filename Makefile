@@ -19,7 +19,8 @@ PYTHON_TOOLS := .tools/run.stamp .tools/all.stamp
 
 # The operator's tool. For the whole workspace, so that no crate is built twice.
 ROLLOUT := target/debug/rollout
-BUILD_ROLLOUT := cargo build --quiet --bin rollout $(LOCKED)
+BUILD_ROLLOUT := { test -x $(ROLLOUT) || echo 'Building the tool (the first time takes some minutes) ...' >&2; } && \
+  cargo build --quiet --bin rollout $(LOCKED)
 INDEXES := orders-by-customer person-by-tenant contract-by-entity bank-by-organization bank-by-provider
 # What samconfig.toml deploys is known from the stack: its stages, its table prefix. With credentials from
 # wherever the AWS command line has them.

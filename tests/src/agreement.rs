@@ -64,8 +64,9 @@ fn needed(function: Function, stages: &Stages) -> BTreeSet<(String, String)> {
                 if let Some(old) = question.old_path(stages) {
                     need(if old.scan { "Scan" } else { "Query" }, table.to_owned());
                     need("BatchGetItem", table.to_owned());
-                    continue;
                 }
+                // That of its key it has at every stage: a right that comes with the deployment which needs
+                // it may come too late.
                 match question.index() {
                     Some(index) => need("Query", format!("{table}/index/{index}")),
                     None => need("Query", table.to_owned()),
@@ -133,11 +134,29 @@ fn differences(template: &Template, at: &At) -> Vec<String> {
         let mut found = stage_parameters(template);
         let template = template.clone().with_parameters(&parameters)?;
         found.extend(functions(&template, &stages(at))?);
+        found.extend(changing_policies(&template)?);
         found.extend(tables(&template, &stages(at))?);
         found.extend(surroundings(&template)?);
         Ok(found)
     };
     found().unwrap_or_else(|error| vec![error.to_string()])
+}
+
+/// Lists whose own policy changes from stage to stage. A deployment changes a policy before its function, so
+/// the function would for some seconds do what it may do no more.
+fn changing_policies(template: &Template) -> Result<Vec<String>, TemplateError> {
+    let parameters: Vec<String> = tables::ROLLOUTS.iter().map(|rollout| rollout.parameter()).collect();
+    let read: Vec<(&str, &str)> = parameters.iter().map(|name| (name.as_str(), "read")).collect();
+    let at_the_end = template.clone().with_parameters(&read)?.functions()?;
+    let lists: Vec<&str> = registry::lists().iter().map(|list| list.name()).collect();
+    Ok(template
+        .functions()?
+        .into_iter()
+        .zip(at_the_end)
+        .filter(|(function, _)| lists.contains(&function.folder.as_str()))
+        .filter(|(now, then)| now.properties.get("Policies") != then.properties.get("Policies"))
+        .map(|(function, _)| format!("{}: its own policy changes with a stage", function.folder))
+        .collect())
 }
 
 /// The parameters that set the stages.
@@ -182,7 +201,9 @@ fn surroundings(template: &Template) -> Result<Vec<String>, TemplateError> {
     };
     let known = [
         "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::Dashboard",
         "AWS::DynamoDB::Table",
+        "AWS::IAM::Policy",
         "AWS::Logs::LogGroup",
         "AWS::SecretsManager::Secret",
         "AWS::Serverless::Function",
@@ -193,6 +214,7 @@ fn surroundings(template: &Template) -> Result<Vec<String>, TemplateError> {
         let kind = resource["Type"].as_str().unwrap_or_default();
         check(&format!("{id}: a resource of type {kind} is not expected"), known.contains(&kind));
         match kind {
+            "AWS::IAM::Policy" => check(&format!("{id}: it is no old path"), id.ends_with("OldPath")),
             "AWS::Logs::LogGroup" => {
                 let retention = resource["Properties"].get("RetentionInDays");
                 check(&format!("{id}: its entries are kept for ever"), retention.is_some());
@@ -312,6 +334,16 @@ fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, Templa
         if attributes.iter().any(|name| !["Type", "Metadata"].contains(name)) {
             found.push(format!("{name}: its resource has {attributes:?}"));
         }
+        // Its rights are there before it is told to use them, since it names their policy.
+        let old_path = declaration.rollouts().iter().any(|rollout| stages.of(rollout) < Stage::Read);
+        let tags = match declaration {
+            Function::List(_) if old_path => Some(json!({"OldPath": {"Ref": format!("{camel}OldPath")}})),
+            Function::List(_) if !declaration.rollouts().is_empty() => Some(json!({"OldPath": "none"})),
+            _ => None,
+        };
+        if function.properties.get("Tags") != tags.as_ref() {
+            found.push(format!("{name}: its tags are {:?}", function.properties.get("Tags")));
+        }
         if function.attributes.get("Metadata") != Some(&json!({"BuildMethod": "rust-cargolambda"})) {
             found.push(format!("{name}: it is built by another method"));
         }
@@ -325,6 +357,7 @@ fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, Templa
             "MemorySize",
             "Policies",
             "Runtime",
+            "Tags",
             "Timeout",
         ];
         for property in function.properties.keys().filter(|property| !known.contains(&property.as_str())) {
@@ -556,8 +589,8 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
         },
         Mutant {
             from: "Resources:\n",
-            to: "Resources:\n  More:\n    Type: AWS::IAM::Policy\n    Properties: {}\n",
-            caught: "type AWS::IAM::Policy is not expected",
+            to: "Resources:\n  More:\n    Type: AWS::IAM::ManagedPolicy\n    Properties: {}\n",
+            caught: "type AWS::IAM::ManagedPolicy is not expected",
         },
         Mutant {
             from: "  CartFunction:\n    Type: AWS::Serverless::Function\n",
@@ -721,25 +754,49 @@ fn a_template_that_is_wrong_at_one_stage_is_caught() {
         (
             all_at(Stage::Read),
             Mutant {
-                from: "            - !If\n              - PersonByTenantReads\n",
-                to: "            - Effect: Allow\n              Action: [dynamodb:Scan]\n              Resource: [!GetAtt Person.Arn]\n            - !If\n              - PersonByTenantReads\n",
+                from: "    Condition: PersonOldPathNeeded\n",
+                to: "",
                 caught: "person: it may dynamodb:Scan on Person without need",
             },
         ),
         (
             all_at(Stage::Backfill),
             Mutant {
-                from: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n                Resource: [!GetAtt Person.Arn]",
-                to: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n                Resource: [!GetAtt Contract.Arn]",
+                from: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n            Resource: [!GetAtt Person.Arn]",
+                to: "Action: [dynamodb:Scan, dynamodb:BatchGetItem]\n            Resource: [!GetAtt Contract.Arn]",
                 caught: "person: it may dynamodb:Scan on Contract without need",
             },
         ),
         (
             only(&[("bank-by-provider", Stage::Backfill)]),
             Mutant {
-                from: "            - !If\n              - BankAllRead\n",
-                to: "            - !If\n              - BankAnyReads\n",
+                from: "!Not [!And [Condition: BankByOrganizationReads, Condition: BankByProviderReads]]",
+                to: "!Not [!Or [Condition: BankByOrganizationReads, Condition: BankByProviderReads]]",
                 caught: "bank-account: it may not dynamodb:Scan on BankAccount",
+            },
+        ),
+        (
+            all_at(Stage::Backfill),
+            Mutant {
+                from: "Resource: [!Sub '${Person.Arn}/index/tenant-sortName-index']",
+                to: "Resource: [!If [PersonByTenantReads, !Sub '${Person.Arn}/index/tenant-sortName-index', !GetAtt Person.Arn]]",
+                caught: "person: its own policy changes with a stage",
+            },
+        ),
+        (
+            all_at(Stage::Backfill),
+            Mutant {
+                from: "!Ref PersonOldPath, none",
+                to: "!Ref ContractOldPath, none",
+                caught: "person: its tags are",
+            },
+        ),
+        (
+            all_at(Stage::Backfill),
+            Mutant {
+                from: "      Roles: [!Ref PersonFunctionRole]\n",
+                to: "      Roles: [!Ref CartFunctionRole]\n",
+                caught: "cart: it may dynamodb:Scan on Person without need",
             },
         ),
         (
@@ -809,8 +866,8 @@ fn a_template_that_is_wrong_at_one_stage_is_caught() {
         (
             all_at(Stage::Write),
             Mutant {
-                from: "                - !If\n                  - OrdersByCustomerReads\n",
-                to: "                - !If\n                  - OrdersByCustomerExists\n",
+                from: "  OrdersOldPathNeeded: !Not [Condition: OrdersByCustomerReads]\n",
+                to: "  OrdersOldPathNeeded: !Not [Condition: OrdersByCustomerExists]\n",
                 caught: "orders: it may not dynamodb:Query on SalesOrder",
             },
         ),

@@ -28,26 +28,49 @@ async fn a_request_leaves_one_line_with_what_it_cost() {
     assert_eq!(second["ColdStarts"], 0);
 }
 
+/// The names of the metrics of a directive.
+fn names(metrics: &serde_json::Value) -> Vec<String> {
+    let metrics = metrics["Metrics"].as_array().unwrap();
+    metrics.iter().map(|metric| metric["Name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn how_long_a_job_takes_alarms_nobody() {
+    let world = World::new();
+    let app = world.deployed(&index_report::JOB);
+    let invocation =
+        kit::app::Invocation { id: "invocation".to_owned(), time_left: std::time::Duration::from_secs(60) };
+    let worked = app.work(&index_report::JOB, r#"{"index":"person-by-tenant"}"#, &invocation).await;
+    let line: serde_json::Value = serde_json::from_str(&worked.log).unwrap();
+    assert_eq!((&line["Function"], &line["Question"]), (&json!("index-report"), &json!("person-by-tenant")));
+    let [of_the_job, of_all] = [0, 1].map(|at| names(&line["_aws"]["CloudWatchMetrics"][at]));
+    assert!(of_the_job.contains(&"Duration".to_owned()));
+    assert!(!of_all.contains(&"Duration".to_owned()) && of_all.contains(&"Faults".to_owned()));
+}
+
 #[tokio::test]
 async fn every_metric_is_a_number_and_every_dimension_a_text() {
     let world = World::new();
     let app = world.declared_with(&orders::LIST, &[("METRICS_NAMESPACE", "Chaveiro/prod")]);
     for event in [get("/orders", "acme"), get("/orders", "acme").with("limit", 0), get("/x", "acme")] {
         let line = send(&app, &event).await.log;
-        let metrics = &line["_aws"]["CloudWatchMetrics"][0];
-        assert_eq!(metrics["Namespace"], "Chaveiro/prod");
         assert!(line["_aws"]["Timestamp"].as_i64().unwrap() > 1_700_000_000_000);
-        for metric in metrics["Metrics"].as_array().unwrap() {
-            let name = metric["Name"].as_str().unwrap();
-            assert!(line[name].is_number(), "{name}");
+        for metrics in line["_aws"]["CloudWatchMetrics"].as_array().unwrap() {
+            assert_eq!(metrics["Namespace"], "Chaveiro/prod");
+            for metric in metrics["Metrics"].as_array().unwrap() {
+                let name = metric["Name"].as_str().unwrap();
+                assert!(line[name].is_number(), "{name}");
+            }
+            for dimension in
+                metrics["Dimensions"].as_array().unwrap().iter().flat_map(|set| set.as_array().unwrap())
+            {
+                let name = dimension.as_str().unwrap();
+                assert!(line[name].as_str().is_some_and(|value| !value.is_empty()), "{name}");
+            }
         }
-        for dimension in
-            metrics["Dimensions"].as_array().unwrap().iter().flat_map(|set| set.as_array().unwrap())
-        {
-            let name = dimension.as_str().unwrap();
-            assert!(line[name].as_str().is_some_and(|value| !value.is_empty()), "{name}");
-        }
-        assert_eq!(metrics["Dimensions"][1], json!([]), "the alarms watch all functions at once");
+        let of_all = &line["_aws"]["CloudWatchMetrics"][1];
+        assert_eq!(of_all["Dimensions"], json!([[]]), "the alarms watch all functions at once");
+        assert!(names(of_all).contains(&"Duration".to_owned()));
     }
 }
 

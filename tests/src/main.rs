@@ -25,6 +25,7 @@ mod binaries;
 mod cart;
 mod coverage;
 mod cursor;
+mod dashboard;
 mod events;
 mod faults;
 mod identity;

@@ -20,8 +20,7 @@ use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConsumedCapacity, DeleteRequest, IndexStatus, KeysAndAttributes, PutRequest,
-    ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure, Select, TableDescription,
-    WriteRequest,
+    ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure, Select, WriteRequest,
 };
 use tokio::time::Instant;
 
@@ -178,6 +177,26 @@ pub enum Want {
     Places,
 }
 
+/// What a scan reads of each item.
+#[derive(Debug, Clone, Copy)]
+pub enum ScanFor<'a> {
+    /// All of it.
+    Items,
+    /// These attribute paths.
+    Paths(&'a [&'a str]),
+    /// Nothing: the items are counted.
+    Count,
+}
+
+/// A table, as the service describes it.
+#[derive(Debug, Clone, Default)]
+pub struct Described {
+    /// How many items it has, as the service knew some hours ago.
+    pub items: u64,
+    /// The names of its indexes, each with its status as the service names it.
+    pub indexes: Vec<(String, String)>,
+}
+
 /// What a scan reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Scan<'a> {
@@ -187,8 +206,8 @@ pub struct Scan<'a> {
     pub index: Option<&'a str>,
     /// Which part of it, and of how many.
     pub segment: (u32, u32),
-    /// The attribute paths that are read; none to count the items only.
-    pub paths: &'a [&'a str],
+    /// What is read of each item. It costs the same.
+    pub read: ScanFor<'a>,
     /// How many items one call looks at; as many as fit into 1 MB where it is not said.
     pub limit: Option<u32>,
     /// Whether every write that was acknowledged before is seen. Costs twice as much, and is not to be
@@ -363,10 +382,10 @@ impl<'a> Session<'a> {
             .segment(i32::try_from(segment).unwrap_or(i32::MAX))
             .total_segments(i32::try_from(segments).unwrap_or(i32::MAX))
             .consistent_read(scan.consistent);
-        let read = if scan.paths.is_empty() {
-            read.select(Select::Count)
-        } else {
-            read.projection_expression(placeholders.projection(scan.paths))
+        let read = match scan.read {
+            ScanFor::Items => read,
+            ScanFor::Paths(paths) => read.projection_expression(placeholders.projection(paths)),
+            ScanFor::Count => read.select(Select::Count),
         };
         self.scanned(read, &placeholders, scan.limit.map(u64::from), start).await
     }
@@ -397,13 +416,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The indexes that a table has at this moment, each with its status as the service names it. `None`
-    /// where there is no such table.
+    /// A table as it is at this moment; `None` where there is none.
     ///
     /// # Errors
     ///
     /// Those of the call.
-    pub async fn indexes(&mut self, table: &Table) -> Result<Option<Vec<(String, String)>>, Error> {
+    pub async fn describe(&mut self, table: &Table) -> Result<Option<Described>, Error> {
         self.meter.calls += 1;
         let call = self.db.client.describe_table().table_name(self.db.table_name(table)).send();
         let out = match call.await {
@@ -417,12 +435,15 @@ impl<'a> Session<'a> {
             }
             Err(error) => return Err(failed("DescribeTable", error)),
         };
-        let described = out.table().map(TableDescription::global_secondary_indexes).unwrap_or_default();
-        let named = described.iter().map(|index| {
+        let Some(described) = out.table() else { return Ok(None) };
+        let indexes = described.global_secondary_indexes().iter().map(|index| {
             let status = index.index_status().map_or("UNKNOWN", IndexStatus::as_str);
             (index.index_name().unwrap_or_default().to_owned(), status.to_owned())
         });
-        Ok(Some(named.collect()))
+        Ok(Some(Described {
+            items: described.item_count().and_then(|count| u64::try_from(count).ok()).unwrap_or_default(),
+            indexes: indexes.collect(),
+        }))
     }
 
     /// Fills `rows` with up to `limit` rows of the plans' ranges, one range after the other from `start` on,

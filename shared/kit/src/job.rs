@@ -55,7 +55,7 @@ impl Job {
                     Ok((rollout, request)) => {
                         done.index = Some(rollout.name);
                         let loaded =
-                            load::run(rollout, &progress, &request, stages, db, deadline, &|_| {}).await;
+                            load::run(rollout, &progress, &request, stages, db, deadline, &|_, _| {}).await;
                         loaded.and_then(|loaded| {
                             done.meter.read_units = loaded.read_units;
                             done.meter.write_units = loaded.write_units;

@@ -19,12 +19,12 @@ use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::dynamo::{Db, Part, Returning, Scan, Session};
+use crate::dynamo::{Db, Part, Returning, Scan, ScanFor, Session};
 use crate::error::{Code, Error, chain};
 use crate::expression::Check;
 use crate::item::{Item, MAX_ITEM_BYTES, texts};
 use crate::key::{KeyFault, Rollout, Table};
-use crate::rollout::{Fix, Obstacle, Stage, Stages, Unindexable, Verdict, judge, looked_at};
+use crate::rollout::{Fix, Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, judge, looked_at};
 
 /// The segments of a load that is not told how many.
 pub const DEFAULT_SEGMENTS: u32 = 8;
@@ -184,7 +184,7 @@ struct Checkpoint {
 }
 
 /// Loads the index of a rollout, or a segment of it, until `deadline` at the latest. `on_page` hears of
-/// every page that is done, with the items it had.
+/// every page that is done: how many items it had, and how many of them were written.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ pub async fn run(
     stages: &Stages,
     db: &Db,
     deadline: Instant,
-    on_page: &(dyn Fn(u64) + Sync),
+    on_page: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Loaded, Error> {
     let stage = stages.of(rollout);
     if stage < Stage::Backfill {
@@ -220,6 +220,10 @@ pub async fn run(
     };
     let kind = if request.dry_run { "dry-run" } else { "load" };
     let job = format!("{kind}#{}", rollout.name);
+    if request.begin && request.segment.is_some() {
+        let message = "begin and segment exclude each other: a run is begun for all of its segments";
+        return Err(Error::rejected(Code::InvalidParameter, message));
+    }
     let header = Header { job: &job, progress, db, deadline };
     let (run, segments) = header.begin(asked, request.run.as_deref()).await?;
     let segment = request
@@ -421,7 +425,7 @@ struct Load<'a> {
     deadline: Instant,
     pace: Pace,
     paths: Vec<&'static str>,
-    on_page: &'a (dyn Fn(u64) + Sync),
+    on_page: &'a (dyn Fn(u64, u64) + Sync),
 }
 
 /// What came of an item.
@@ -452,6 +456,7 @@ impl Load<'_> {
             };
             let read = page.items.len() as u64;
             let Some(counts) = self.items(page.items).await? else { break };
+            let written = counts.written;
             let mut next = checkpoint.clone();
             next.counts.merge(counts);
             next.done = page.next.is_none();
@@ -466,7 +471,7 @@ impl Load<'_> {
                 Ok(()) => {
                     stored = Some(next.revision);
                     checkpoint = next;
-                    (self.on_page)(read);
+                    (self.on_page)(read, written);
                 }
                 // Another runner has moved on: its place is as good as ours.
                 Err(Error::ConditionFailed { .. }) => {
@@ -530,7 +535,7 @@ impl Load<'_> {
             table: &self.rollout.table,
             index: None,
             segment: (segment, self.segments),
-            paths: &self.paths,
+            read: ScanFor::Paths(&self.paths),
             // What is read is written before it is remembered, so it is not too much at once.
             limit: (!self.dry_run).then(|| self.pace.page()),
             consistent: false,
@@ -611,8 +616,7 @@ impl Load<'_> {
                     item = *stored;
                 }
                 Err(Error::ItemTooLarge) => {
-                    let obstacle =
-                        Obstacle { attribute: "the item", fault: KeyFault::TooLong(MAX_ITEM_BYTES) };
+                    let obstacle = Obstacle { attribute: THE_ITEM, fault: KeyFault::TooLong(MAX_ITEM_BYTES) };
                     return Ok((
                         item,
                         Some(Settled::Impossible { obstacle, found: true, written: false }),

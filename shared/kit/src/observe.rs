@@ -8,6 +8,22 @@ use serde_json::{Value, json};
 use crate::dynamo::Meter;
 use crate::error::{Code, Error, chain};
 
+/// How long a request took, in the metrics.
+const DURATION: &str = "Duration";
+
+/// Every metric, with its unit.
+pub const METRICS: &[(&str, &str)] = &[
+    ("Items", "Count"),
+    ("EvaluatedItems", "Count"),
+    ("Calls", "Count"),
+    ("ReadUnits", "Count"),
+    ("WriteUnits", "Count"),
+    (DURATION, "Milliseconds"),
+    ("ColdStarts", "Count"),
+    ("Throttled", "Count"),
+    ("Faults", "Count"),
+];
+
 /// What is said of a request.
 #[derive(Debug)]
 pub struct Line<'a> {
@@ -17,6 +33,8 @@ pub struct Line<'a> {
     pub timestamp: i64,
     /// The function's name.
     pub function: &'static str,
+    /// Whether it is a job, which nobody waits for.
+    pub job: bool,
     /// The question, where one was understood.
     pub question: Option<&'static str>,
     /// The table that was read, and the index.
@@ -47,25 +65,20 @@ impl Line<'_> {
     /// embedded metric format".
     #[must_use]
     pub fn to_json(&self) -> String {
-        let metric = |name: &str, unit: &str| json!({"Name": name, "Unit": unit});
+        let metric = |(name, unit): &(&str, &str)| json!({"Name": name, "Unit": unit});
+        // How long a job takes is nobody's waiting time.
+        let (all, alarming): (Vec<Value>, Vec<Value>) = (
+            METRICS.iter().map(metric).collect(),
+            METRICS.iter().filter(|(name, _)| !self.job || *name != DURATION).map(metric).collect(),
+        );
+        let directive = |dimensions: Value, metrics: Vec<Value>| json!({"Namespace": self.namespace, "Dimensions": dimensions, "Metrics": metrics});
         let mut line = json!({
             "_aws": {
                 "Timestamp": self.timestamp,
-                "CloudWatchMetrics": [{
-                    "Namespace": self.namespace,
-                    "Dimensions": [["Function", "Question"], []],
-                    "Metrics": [
-                        metric("Items", "Count"),
-                        metric("EvaluatedItems", "Count"),
-                        metric("Calls", "Count"),
-                        metric("ReadUnits", "Count"),
-                        metric("WriteUnits", "Count"),
-                        metric("Duration", "Milliseconds"),
-                        metric("ColdStarts", "Count"),
-                        metric("Throttled", "Count"),
-                        metric("Faults", "Count"),
-                    ],
-                }],
+                "CloudWatchMetrics": [
+                    directive(json!([["Function", "Question"]]), all),
+                    directive(json!([[]]), alarming),
+                ],
             },
             "Function": self.function,
             "Question": self.question.unwrap_or("none"),
@@ -74,7 +87,7 @@ impl Line<'_> {
             "Calls": self.meter.calls,
             "ReadUnits": self.meter.read_units,
             "WriteUnits": self.meter.write_units,
-            "Duration": (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
+            DURATION: (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
             "ColdStarts": u8::from(self.cold_start),
             "Throttled": u8::from(self.error.is_some_and(|error| error.code() == Code::Throttled)),
             "Faults": u8::from(self.status >= 500),

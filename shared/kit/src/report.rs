@@ -11,12 +11,12 @@ use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use crate::dynamo::{Db, Part, Scan, Session};
+use crate::dynamo::{Db, Part, Scan, ScanFor, Session};
 use crate::error::{Code, Error};
-use crate::item::Item;
-use crate::key::{Rollout, SCHEMA_VERSION};
+use crate::item::{self, Item, MAX_ITEM_BYTES};
+use crate::key::{KeyFault, Rollout, SCHEMA_VERSION};
 use crate::load::MAX_SEGMENTS;
-use crate::rollout::{Stage, Stages, Unindexable, Verdict, judge, looked_at};
+use crate::rollout::{Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, judge};
 
 /// The segments in which a report reads the table unless it is told how many.
 pub const DEFAULT_SEGMENTS: u32 = 8;
@@ -124,6 +124,11 @@ impl Seen {
         *self.versions.entry(version).or_default() += 1;
         match judge(rollout, item) {
             Verdict::Right => self.right += 1,
+            // The service would refuse the update.
+            Verdict::Wrong(fix) if item::size(item) + fix.bytes() > MAX_ITEM_BYTES => {
+                let fault = KeyFault::TooLong(MAX_ITEM_BYTES);
+                self.unindexable.add(rollout, item, Obstacle { attribute: THE_ITEM, fault }, true);
+            }
             Verdict::Wrong(_) => self.wrong += 1,
             Verdict::Impossible { obstacle, found, fix } => {
                 self.to_remove += u64::from(fix.is_some());
@@ -170,9 +175,9 @@ pub async fn run(
             })?,
     };
     let stage = stages.of(rollout);
-    let indexes = Session::new(db, deadline).indexes(&rollout.table).await?;
-    let table_exists = indexes.is_some();
-    let indexes = indexes.unwrap_or_default();
+    let described = Session::new(db, deadline).describe(&rollout.table).await?;
+    let table_exists = described.is_some();
+    let indexes = described.unwrap_or_default().indexes;
     let status =
         indexes.iter().find(|(name, _)| name == rollout.index.name).map(|(_, status)| status.clone());
     let active = status.as_deref() == Some("ACTIVE");
@@ -299,9 +304,9 @@ async fn read_segment(
     deadline: Instant,
     on_page: &(dyn Fn(u64) + Sync),
 ) -> Result<(Seen, bool), Error> {
-    let paths = looked_at(rollout);
-    let scan =
-        Scan { table: &rollout.table, index: None, segment, paths: &paths, limit: None, consistent: true };
+    // Whole items: their size decides, too.
+    let read = ScanFor::Items;
+    let scan = Scan { table: &rollout.table, index: None, segment, read, limit: None, consistent: true };
     let (mut seen, mut start) = (Seen::default(), None);
     while Instant::now() < deadline {
         let part = scan_page(&scan, start, db, deadline, &mut seen.read_units).await?;
@@ -330,7 +335,7 @@ async fn count_entries(
             table: &rollout.table,
             index: Some(rollout.index.name),
             segment: (segment, segments),
-            paths: &[],
+            read: ScanFor::Count,
             limit: None,
             consistent: false,
         };

@@ -111,6 +111,22 @@ pub struct Fix {
     pub checks: Vec<Check>,
 }
 
+impl Fix {
+    /// How many bytes the item is larger afterwards at most, as DynamoDB counts them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let added = self.changes.iter().map(|change| match change {
+            Change::Set(name, value) => item::size(&Item::from([((*name).to_owned(), value.clone())])),
+            Change::AddText(name, text) => name.len() + text.len(),
+            Change::Add(..) | Change::Remove(_) => 0,
+        });
+        added.sum()
+    }
+}
+
+/// What stands in the way of an item that has no room left for a key, in place of an attribute.
+pub const THE_ITEM: &str = "the item";
+
 /// What a stored item is to an index.
 #[derive(Debug, Clone)]
 pub enum Verdict {

@@ -40,6 +40,9 @@ const TABLE: &str = "AWS::DynamoDB::Table";
 /// The type of a function in a template.
 const FUNCTION: &str = "AWS::Serverless::Function";
 
+/// The type of a policy that is a resource of its own.
+const POLICY: &str = "AWS::IAM::Policy";
+
 /// The properties of a table that are members of a `CreateTable` request as well.
 const CREATE_TABLE: &[&str] = &[
     "TableName",
@@ -298,6 +301,20 @@ impl Template {
                 other_policies,
             });
         }
+        for (id, resource) in self.of_type(POLICY)? {
+            let at = format!("Resources.{id}.Properties");
+            let properties = object(member(&resource, "Properties", &format!("Resources.{id}"))?, &at)?;
+            let document = member(properties, "PolicyDocument", &at)?;
+            for role in list(member(properties, "Roles", &at)?) {
+                let role = role.get("Ref").and_then(Value::as_str).unwrap_or_default();
+                let function = functions.iter_mut().find(|function| format!("{}Role", function.id) == role);
+                let function = function.ok_or_else(|| {
+                    TemplateError::invalid(format!("{at}.Roles"), "must be the roles of functions")
+                })?;
+                statements(document, &at, &mut function.grants, &mut function.other_policies)?;
+                function.grants.sort();
+            }
+        }
         Ok(functions)
     }
 
@@ -428,36 +445,46 @@ fn routes(properties: &Map<String, Value>, folder: &str, at: &str) -> Result<Vec
     Ok(routes)
 }
 
+/// What the statements of a policy allow, and those that are something else.
+fn statements(
+    policy: &Value,
+    at: &str,
+    grants: &mut Vec<Grant>,
+    others: &mut Vec<Value>,
+) -> Result<(), TemplateError> {
+    let Some(statements) = policy.get("Statement") else {
+        others.push(policy.clone());
+        return Ok(());
+    };
+    for statement in list(statements) {
+        let at = format!("{at}.Statement");
+        let fields = object(statement, &at)?;
+        let known = ["Effect", "Action", "Resource", "Sid"];
+        if fields.keys().any(|field| !known.contains(&field.as_str()))
+            || fields.get("Effect").is_none_or(|effect| effect != "Allow")
+        {
+            others.push(statement.clone());
+            continue;
+        }
+        for action in list(member(fields, "Action", &at)?) {
+            let action = action
+                .as_str()
+                .ok_or_else(|| TemplateError::invalid(format!("{at}.Action"), "must be text"))?;
+            for resource in list(member(fields, "Resource", &at)?) {
+                grants.push(Grant { action: action.to_owned(), resource: arn(resource) });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What the inline statements of a function allow, and the policies that are something else.
 fn policies(properties: &Map<String, Value>, at: &str) -> Result<(Vec<Grant>, Vec<Value>), TemplateError> {
     let mut grants = Vec::new();
     let mut others: Vec<Value> = properties.get("Role").cloned().into_iter().collect();
     let at = format!("{at}.Policies");
     for policy in properties.get("Policies").map(list).unwrap_or_default() {
-        let Some(statements) = policy.get("Statement") else {
-            others.push(policy.clone());
-            continue;
-        };
-        for statement in list(statements) {
-            let at = format!("{at}.Statement");
-            let fields = object(statement, &at)?;
-            let known = ["Effect", "Action", "Resource", "Sid"];
-            if fields.keys().any(|field| !known.contains(&field.as_str()))
-                || fields.get("Effect").is_none_or(|effect| effect != "Allow")
-            {
-                others.push(statement.clone());
-                continue;
-            }
-            for action in list(member(fields, "Action", &at)?) {
-                let action = action
-                    .as_str()
-                    .ok_or_else(|| TemplateError::invalid(format!("{at}.Action"), "must be text"))?;
-                for resource in list(member(fields, "Resource", &at)?) {
-                    let resource = arn(resource);
-                    grants.push(Grant { action: action.to_owned(), resource });
-                }
-            }
-        }
+        statements(policy, &at, &mut grants, &mut others)?;
     }
     grants.sort();
     Ok((grants, others))

@@ -134,6 +134,15 @@ pub fn refusals(
                 next.as_str(),
             ));
         }
+        if (before, after) == (Stage::Read, Stage::None) {
+            reasons.push(format!(
+                "{}: lists read the index until they are told otherwise, and would miss it while it is deleted; \
+                 set {}={} first",
+                rollout.name,
+                rollout.parameter(),
+                Stage::Backfill.as_str(),
+            ));
+        }
         if after != Stage::Read || before == Stage::Read {
             continue;
         }
@@ -228,16 +237,16 @@ pub async fn check(
     let deadline = Instant::now() + PATIENCE;
     let mut live = Live::new();
     for table in declared(&template)? {
-        let indexes = Session::new(&db, deadline).indexes(table).await;
-        let indexes =
-            indexes.map_err(|error| database(format!("looking at {}: {}", table.name, told(&error))))?;
-        live.extend(indexes.map(|indexes| (table.name.to_owned(), indexes)));
+        let described = Session::new(&db, deadline).describe(table).await;
+        let described =
+            described.map_err(|error| database(format!("looking at {}: {}", table.name, told(&error))))?;
+        live.extend(described.map(|described| (table.name.to_owned(), described.indexes)));
     }
     let mut reports = Vec::new();
     for rollout in to_verify(&template, from, &live)? {
         let request = ReportRequest { index: rollout.name.to_owned(), segments: None };
         let stages = Stages::new(vec![(rollout.name, Stage::Backfill)]);
-        let bar = progress::items(rollout.name);
+        let bar = progress::items(rollout.name, 0);
         let report = report::run(rollout, &request, &stages, &db, deadline, &|items| bar.inc(items)).await;
         bar.finish_and_clear();
         reports.push(
@@ -421,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stage_is_skipped_on_the_way_and_every_one_on_the_way_back() {
+    fn no_stage_is_skipped_on_the_way_and_no_index_is_deleted_that_is_read() {
         let orders = live(&sales_order::TABLE, &[]);
         let from = deployed(&[("OrdersByCustomerStage", "create")]);
         let skipping = template(&from, &[("OrdersByCustomerStage", "backfill")]);
@@ -433,6 +442,17 @@ mod tests {
             ]
         );
         let from = deployed(&[]);
+        let back = template(&from, &[("OrdersByCustomerStage", "create")]);
+        assert!(refusals(&back, &from, &orders, &[]).unwrap().is_empty());
+        let gone = template(&from, &[("OrdersByCustomerStage", "none")]);
+        assert_eq!(
+            refusals(&gone, &from, &orders, &[]).unwrap(),
+            [
+                "orders-by-customer: lists read the index until they are told otherwise, and would miss it while it \
+              is deleted; set OrdersByCustomerStage=backfill first"
+            ]
+        );
+        let from = deployed(&[("OrdersByCustomerStage", "backfill")]);
         let back = template(&from, &[("OrdersByCustomerStage", "none")]);
         assert!(refusals(&back, &from, &orders, &[]).unwrap().is_empty());
     }

@@ -9,8 +9,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use kit::dynamo::{Db, Session};
 use kit::key::Rollout;
 use kit::load::{self, LoadRequest};
 use kit::report::{self, ReportRequest};
@@ -165,13 +167,20 @@ async fn report(words: &[&str]) -> Result<ExitCode, Failure> {
     let (place, stages) = given.place(rollout)?;
     let request = ReportRequest { index: rollout.name.to_owned(), segments: given.number("--segments")? };
     let db = connect(&place)?;
-    let bar = progress::items("reading");
+    let bar = progress::items("reading", known_items(&db, rollout).await?);
     let told_of = |items| bar.inc(items);
     let outcome = report::run(rollout, &request, &stages, &db, Instant::now() + PATIENCE, &told_of).await;
     bar.finish_and_clear();
     let report = outcome.map_err(|error| told(&error))?;
     show(given.has("--json"), &report, text::report)?;
     Ok(if text::is_safe(&report) { ExitCode::SUCCESS } else { NOT_SAFE.into() })
+}
+
+/// How many items the table had some hours ago.
+async fn known_items(db: &Db, rollout: &Rollout) -> Result<u64, Failure> {
+    let mut session = Session::new(db, Instant::now() + Duration::from_secs(30));
+    let described = session.describe(&rollout.table).await.map_err(|error| told(&error))?;
+    Ok(described.map(|described| described.items).unwrap_or_default())
 }
 
 async fn load(words: &[&str]) -> Result<ExitCode, Failure> {
@@ -189,8 +198,14 @@ async fn load(words: &[&str]) -> Result<ExitCode, Failure> {
         begin: false,
     };
     let db = connect(&place)?;
-    let bar = progress::items(if request.dry_run { "counting" } else { "loading" });
-    let told_of = |items| bar.inc(items);
+    let bar = progress::items("loading", known_items(&db, rollout).await?);
+    let all_written = AtomicU64::new(0);
+    let told_of = |items, written| {
+        let so_far = all_written.fetch_add(written, Ordering::Relaxed) + written;
+        let what = if request.dry_run { "would be written" } else { "written" };
+        bar.set_message(format!("{} {what};", text::grouped(so_far)));
+        bar.inc(items);
+    };
     let loading = async {
         // Each call goes on where the last one ended, and one that fails ends the loop.
         loop {

@@ -126,7 +126,7 @@ pub async fn speed(system: &System, subject: Subject, items: &[Item]) -> Result<
     };
     let began = Instant::now();
     let progress = &tables::maintenance::TABLE;
-    let loaded = load::run(rollout, progress, &request, &Stages::default(), &db, deadline, &|_| {}).await;
+    let loaded = load::run(rollout, progress, &request, &Stages::default(), &db, deadline, &|_, _| {}).await;
     let loaded = loaded.map_err(|error| told(&error))?;
     let load = loaded.written as f64 / began.elapsed().as_secs_f64();
 
