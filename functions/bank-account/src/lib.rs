@@ -5,6 +5,11 @@ use kit::list::{
 };
 use tables::bank_account::{BY_ORGANIZATION, BY_PROVIDER, ID, ORGANIZATION_ROLLOUT, PROVIDER_ROLLOUT, TABLE};
 
+// The sort keys are those of the indexes. Most accounts have theirs in common with others, and DynamoDB
+// promises no order among them, so pages are made by the id as well.
+const BY_PROVIDER_AND_ID: Order = Order::By("provider", Direction::Ascending);
+const BY_ORGANIZATION_AND_ID: Order = Order::By("organizationId", Direction::Ascending);
+
 /// `GET /bank-accounts`.
 pub static LIST: List = List::new(
     "bank-account",
@@ -17,7 +22,7 @@ pub static LIST: List = List::new(
             partition: Partition::TenantAnd("organizationId"),
             sort: Sort::All,
             filter: None,
-            order: Order::Key(Direction::Ascending),
+            order: BY_PROVIDER_AND_ID,
             until: Some(OldPath {
                 rollout: &ORGANIZATION_ROLLOUT,
                 scan: true,
@@ -30,7 +35,7 @@ pub static LIST: List = List::new(
             partition: Partition::TenantAnd("provider"),
             sort: Sort::All,
             filter: None,
-            order: Order::Key(Direction::Ascending),
+            order: BY_ORGANIZATION_AND_ID,
             until: Some(OldPath {
                 rollout: &PROVIDER_ROLLOUT,
                 scan: true,

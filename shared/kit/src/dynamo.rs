@@ -609,10 +609,11 @@ impl<'a> Session<'a> {
                 Some(UpdateItemError::ConditionalCheckFailedException(check)) => {
                     condition_failed(check.item())
                 }
-                // The one fault of an update that only the stored item can tell. It has no code of its own.
+                // It has no code of its own.
                 Some(fault) if fault.message().is_some_and(|text| text.contains(TOO_LARGE_TO_UPDATE)) => {
                     Error::ItemTooLarge
                 }
+                Some(fault) if fault.code() == Some("ValidationException") => Error::Refused(error.into()),
                 _ => failed("UpdateItem", error),
             })?;
         self.written(out.consumed_capacity());

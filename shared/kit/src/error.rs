@@ -164,6 +164,9 @@ pub enum Error {
     /// An item is larger than DynamoDB stores. Nothing was sent.
     #[error("an item must have at most {} bytes, names included", crate::item::MAX_ITEM_BYTES)]
     ItemTooLarge,
+    /// DynamoDB refuses a write for what is in it, or in the stored item.
+    #[error("DynamoDB refuses the write")]
+    Refused(#[source] Source),
     /// The condition of a write does not hold. `item` is what is stored, where it was asked for.
     #[error("the condition of the write does not hold")]
     ConditionFailed {
@@ -209,7 +212,7 @@ impl Error {
             Self::ConditionFailed { .. } => Code::PreconditionFailed,
             Self::Throttled(_) => Code::Throttled,
             Self::TimedOut(_) => Code::TimedOut,
-            Self::Internal { .. } => Code::Internal,
+            Self::Refused(_) | Self::Internal { .. } => Code::Internal,
         }
     }
 }

@@ -150,7 +150,9 @@ pub fn error(error: &Error, request_id: &str) -> Response {
         Error::ConditionFailed { .. } => "what is stored is not what the request expects".to_owned(),
         Error::Throttled(_) => "too many requests at the moment; try again shortly".to_owned(),
         Error::TimedOut(_) => "there was no answer in time; try again".to_owned(),
-        Error::Internal { .. } => "something went wrong on our side; it has been recorded".to_owned(),
+        Error::Refused(_) | Error::Internal { .. } => {
+            "something went wrong on our side; it has been recorded".to_owned()
+        }
     };
     let mut body = String::from(r#"{"error":{"code":"#);
     write_string(&mut body, code.as_str());

@@ -82,9 +82,20 @@ pub fn key_fault(attribute: &KeyAttribute, bound: usize, value: &AttributeValue)
 /// Whether lists leave an attribute of an item out: one that is `unlisted` in every item, or that this
 /// one has for an index alone.
 fn is_unlisted(item: &Item, unlisted: &[&str], name: &str) -> bool {
-    unlisted.contains(&name)
-        || unlisted.contains(&INDEX_ONLY)
-            && matches!(item.get(INDEX_ONLY), Some(AttributeValue::Ss(names)) if names.iter().any(|only| only == name))
+    unlisted.contains(&name) || unlisted.contains(&INDEX_ONLY) && index_only(item).contains(&name)
+}
+
+/// The attributes that an item has for an index alone. A writer that reads JSON may have made a list of the
+/// set.
+#[must_use]
+pub fn index_only(item: &Item) -> Vec<&str> {
+    match item.get(INDEX_ONLY) {
+        Some(AttributeValue::Ss(names)) => names.iter().map(String::as_str).collect(),
+        Some(AttributeValue::L(names)) => {
+            names.iter().filter_map(|name| name.as_s().ok()).map(String::as_str).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Leaves of an item what lists show.

@@ -218,6 +218,9 @@ pub enum KeyFault {
     /// The value does not have the parts it has to have.
     #[error("must have {0} parts joined by \"#\"")]
     Parts(usize),
+    /// DynamoDB refuses a change of the item, for a reason of its own.
+    #[error("is refused by DynamoDB")]
+    Refused,
     /// The value is not what another attribute says it is.
     #[error("does not agree with {0}")]
     Disagrees(&'static str),

@@ -19,7 +19,8 @@ use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::dynamo::{Db, Part, Returning, Scan, ScanFor, Session};
+use crate::dates;
+use crate::dynamo::{Db, Returning, Scan, ScanFor, Session};
 use crate::error::{Code, Error, chain};
 use crate::expression::Check;
 use crate::item::{Item, MAX_ITEM_BYTES, texts};
@@ -106,6 +107,8 @@ pub struct Loaded {
     pub table: String,
     /// The run.
     pub run: String,
+    /// When it was begun, an instant in UTC.
+    pub begun: String,
     /// Whether nothing was written: `written` is then what would have been.
     pub dry_run: bool,
     /// In how many segments the table is read.
@@ -225,7 +228,7 @@ pub async fn run(
         return Err(Error::rejected(Code::InvalidParameter, message));
     }
     let header = Header { job: &job, progress, db, deadline };
-    let (run, segments) = header.begin(asked, request.run.as_deref()).await?;
+    let Run { id: run, segments, begun } = header.begin(asked, request.run.as_deref()).await?;
     let segment = request
         .segment
         .map(|segment| whole("segment", segment, 0, segments.saturating_sub(1)))
@@ -234,6 +237,7 @@ pub async fn run(
         index: rollout.name.to_owned(),
         table: rollout.table.name.to_owned(),
         run: run.clone(),
+        begun,
         dry_run: request.dry_run,
         segments,
         segment,
@@ -323,11 +327,19 @@ mod kept {
     pub const WHOLE: &str = "run";
     pub const RUN: &str = "run";
     pub const SEGMENTS: &str = "segments";
+    pub const BEGUN: &str = "begun";
     pub const FINISHED: &str = "finished";
     pub const REVISION: &str = "revision";
     pub const DONE: &str = "done";
     pub const POSITION: &str = "position";
     pub const COUNTS: &str = "counts";
+}
+
+/// A run of a load.
+struct Run {
+    id: String,
+    segments: u32,
+    begun: String,
 }
 
 /// The load as a whole.
@@ -348,7 +360,7 @@ impl Header<'_> {
     }
 
     /// The run that is under way, or a new one, and its segments.
-    async fn begin(&self, asked: Option<u32>, wanted: Option<&str>) -> Result<(String, u32), Error> {
+    async fn begin(&self, asked: Option<u32>, wanted: Option<&str>) -> Result<Run, Error> {
         for _ in 0..TRIES {
             let stored = self.session().get(self.progress, self.key(), true).await?;
             let run = stored.as_ref().and_then(|header| header.get(kept::RUN)?.as_s().ok()).cloned();
@@ -369,23 +381,26 @@ impl Header<'_> {
                         format!("segments must be {segments} until the load is done: it is under way");
                     return Err(Error::rejected(Code::InvalidParameter, message));
                 }
-                return Ok((run.clone(), segments));
+                let begun = stored.as_ref().and_then(|header| header.get(kept::BEGUN)?.as_s().ok());
+                return Ok(Run { id: run.clone(), segments, begun: begun.cloned().unwrap_or_default() });
             }
             if wanted.is_some() {
                 let message = "run is not one that is under way; leave it out to begin a new one";
                 return Err(Error::rejected(Code::InvalidParameter, message));
             }
             let (id, segments) = (crate::id::new(), asked.unwrap_or(DEFAULT_SEGMENTS));
+            let begun = dates::instant(jiff::Timestamp::now());
             let mut header = self.key();
             header.insert(kept::RUN.to_owned(), AttributeValue::S(id.clone()));
             header.insert(kept::SEGMENTS.to_owned(), AttributeValue::N(segments.to_string()));
+            header.insert(kept::BEGUN.to_owned(), AttributeValue::S(begun.clone()));
             header.insert(kept::FINISHED.to_owned(), AttributeValue::Bool(false));
             let check = match run {
                 None => Check::Absent(kept::JOB),
                 Some(run) => Check::Equals(kept::RUN, AttributeValue::S(run)),
             };
             match self.session().put(self.progress, header, &[check]).await {
-                Ok(()) => return Ok((id, segments)),
+                Ok(()) => return Ok(Run { id, segments, begun }),
                 // Another runner was faster: its run is joined.
                 Err(Error::ConditionFailed { .. }) => {}
                 Err(error) => return Err(error),
@@ -428,6 +443,15 @@ struct Load<'a> {
     on_page: &'a (dyn Fn(u64, u64) + Sync),
 }
 
+/// A part of a segment.
+struct Page {
+    items: Vec<Item>,
+    /// Where the segment goes on; `None` at its end.
+    next: Option<Item>,
+    /// What reading it cost.
+    cost: Counts,
+}
+
 /// What came of an item.
 enum Settled {
     Right,
@@ -445,19 +469,32 @@ impl Load<'_> {
         Instant::now() >= self.until
     }
 
-    /// Loads a segment from where it is to its end, or until the time is up.
+    /// Loads a segment from where it is to its end, or until the time is up. While the items of a page are
+    /// written, the next page is read: what changes in between fails its condition and is read again.
     async fn segment(&self, segment: u32) -> Result<Checkpoint, Error> {
         let (mut checkpoint, mut stored) = self.checkpoint(segment).await?;
+        let mut ahead: Option<Page> = None;
         // Each round reads on in the segment, and the time ends one that is too long.
         while !checkpoint.done && !self.time_is_up() {
-            let Some(page) = self.page(segment, checkpoint.position.clone(), &mut checkpoint.counts).await?
-            else {
-                break;
+            let page = match ahead.take() {
+                Some(page) => page,
+                None => match self.page(segment, checkpoint.position.clone()).await? {
+                    Some(page) => page,
+                    None => break,
+                },
             };
             let read = page.items.len() as u64;
-            let Some(counts) = self.items(page.items).await? else { break };
+            let after = async {
+                match &page.next {
+                    Some(next) => self.page(segment, Some(next.clone())).await,
+                    None => Ok(None),
+                }
+            };
+            let (counts, read_ahead) = tokio::join!(self.items(page.items), after);
+            let Some(counts) = counts? else { break };
             let written = counts.written;
             let mut next = checkpoint.clone();
+            next.counts.merge(page.cost);
             next.counts.merge(counts);
             next.done = page.next.is_none();
             next.position = page.next;
@@ -472,6 +509,7 @@ impl Load<'_> {
                     stored = Some(next.revision);
                     checkpoint = next;
                     (self.on_page)(read, written);
+                    ahead = read_ahead?;
                 }
                 // Another runner has moved on: its place is as good as ours.
                 Err(Error::ConditionFailed { .. }) => {
@@ -499,9 +537,13 @@ impl Load<'_> {
             counts: Counts::default(),
         };
         let Some(item) = stored else { return Ok((fresh, None)) };
-        // Left by an earlier run.
-        if item.get(kept::RUN).and_then(|run| run.as_s().ok()).map(String::as_str) != Some(self.run) {
-            return Ok((fresh, revision));
+        // Ids of runs sort by when they began.
+        match item.get(kept::RUN).and_then(|run| run.as_s().ok()).map(String::as_str) {
+            Some(run) if run == self.run => {}
+            // A later run has begun, so this one is over.
+            Some(run) if run > self.run => return Ok((Checkpoint { done: true, ..fresh }, revision)),
+            // Left by an earlier one.
+            _ => return Ok((fresh, revision)),
         }
         let counts = item.get(kept::COUNTS).and_then(|counts| counts.as_s().ok());
         let counts = counts.and_then(|counts| serde_json::from_str(counts).ok()).unwrap_or_default();
@@ -524,13 +566,8 @@ impl Load<'_> {
         Ok(item)
     }
 
-    /// The next part of a segment; `None` where the time is up before it is read.
-    async fn page(
-        &self,
-        segment: u32,
-        start: Option<Item>,
-        counts: &mut Counts,
-    ) -> Result<Option<Part>, Error> {
+    /// The part of a segment after `start`; `None` where the time is up before it is read.
+    async fn page(&self, segment: u32, start: Option<Item>) -> Result<Option<Page>, Error> {
         let scan = Scan {
             table: &self.rollout.table,
             index: None,
@@ -540,15 +577,15 @@ impl Load<'_> {
             limit: (!self.dry_run).then(|| self.pace.page()),
             consistent: false,
         };
-        let mut tries = 0;
+        let (mut cost, mut tries) = (Counts::default(), 0);
         while !self.time_is_up() {
             let mut session = self.session();
             match session.scan(&scan, start.clone()).await {
                 Ok(part) => {
-                    counts.read_units += session.meter().read_units;
-                    return Ok(Some(part));
+                    cost.read_units = session.meter().read_units;
+                    return Ok(Some(Page { items: part.items, next: part.next, cost }));
                 }
-                Err(error) => self.try_again(error, &mut tries, &mut counts.throttles).await?,
+                Err(error) => self.try_again(error, &mut tries, &mut cost.throttles).await?,
             }
         }
         Ok(None)
@@ -614,6 +651,11 @@ impl Load<'_> {
                     races += 1;
                     cost.lost_races += 1;
                     item = *stored;
+                }
+                Err(Error::Refused(_)) => {
+                    let obstacle = Obstacle { attribute: THE_ITEM, fault: KeyFault::Refused };
+                    let settled = Settled::Impossible { obstacle, found: true, written: false };
+                    return Ok((item, Some(settled), cost));
                 }
                 Err(Error::ItemTooLarge) => {
                     let obstacle = Obstacle { attribute: THE_ITEM, fault: KeyFault::TooLong(MAX_ITEM_BYTES) };
@@ -718,6 +760,6 @@ impl Pace {
 
     fn throttled(&self) {
         let mut state = self.state();
-        state.rate = (state.rate / 2.0).max(1.0);
+        state.rate = (state.rate / 2.0).max(1.0_f64.min(state.most));
     }
 }

@@ -16,7 +16,7 @@ use crate::error::{Code, Error};
 use crate::item::{self, Item, MAX_ITEM_BYTES};
 use crate::key::{KeyFault, Rollout, SCHEMA_VERSION};
 use crate::load::MAX_SEGMENTS;
-use crate::rollout::{Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, judge};
+use crate::rollout::{Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, is_unwritable, judge};
 
 /// The segments in which a report reads the table unless it is told how many.
 pub const DEFAULT_SEGMENTS: u32 = 8;
@@ -26,6 +26,9 @@ const SEGMENTS_AT_ONCE: usize = 8;
 
 /// How often a call is sent again.
 const TRIES: u32 = 6;
+
+/// What is kept of the time of an invocation for a part that is read already, and the answer.
+const RESERVE: Duration = Duration::from_secs(5);
 
 const BACKOFF: Duration = Duration::from_millis(100);
 
@@ -77,6 +80,9 @@ pub struct Report {
     pub to_remove: u64,
     /// Entries of the index, counted in it; none where it cannot be read.
     pub entries: Option<u64>,
+    /// Items that have a value for an attribute of the index's key which DynamoDB takes in no write once the
+    /// index exists.
+    pub unwritable: u64,
     /// Items that cannot be in the index.
     pub unindexable: Unindexable,
     /// How many items there are of each schema version; `none` is one as well.
@@ -108,6 +114,7 @@ struct Seen {
     right: u64,
     wrong: u64,
     to_remove: u64,
+    unwritable: u64,
     unindexable: Unindexable,
     versions: BTreeMap<String, u64>,
     read_units: f64,
@@ -122,6 +129,7 @@ impl Seen {
             Some(_) => "not a number".to_owned(),
         };
         *self.versions.entry(version).or_default() += 1;
+        self.unwritable += u64::from(is_unwritable(rollout, item));
         match judge(rollout, item) {
             Verdict::Right => self.right += 1,
             // The service would refuse the update.
@@ -142,6 +150,7 @@ impl Seen {
         self.right += other.right;
         self.wrong += other.wrong;
         self.to_remove += other.to_remove;
+        self.unwritable += other.unwritable;
         self.unindexable.merge(other.unindexable);
         for (version, count) in other.versions {
             *self.versions.entry(version).or_default() += count;
@@ -175,6 +184,7 @@ pub async fn run(
             })?,
     };
     let stage = stages.of(rollout);
+    let deadline = deadline.checked_sub(RESERVE).unwrap_or(deadline);
     let described = Session::new(db, deadline).describe(&rollout.table).await?;
     let table_exists = described.is_some();
     let indexes = described.unwrap_or_default().indexes;
@@ -210,6 +220,7 @@ pub async fn run(
         to_load: seen.wrong,
         to_remove: seen.to_remove,
         entries,
+        unwritable: seen.unwritable,
         unindexable: seen.unindexable,
         schema_versions: seen.versions,
         read_units: seen.read_units,
@@ -220,13 +231,7 @@ pub async fn run(
     report.verified = in_the_way.is_empty();
     report.next = stage.next().map(|next| {
         let reasons = match next {
-            Stage::None | Stage::Create => {
-                let busy = indexes.iter().filter(|(_, status)| status != "ACTIVE");
-                busy.map(|(name, status)| {
-                    format!("{name} of the same table is {status}: one index at a time")
-                })
-                .collect()
-            }
+            Stage::None | Stage::Create => against_making(&report, &indexes),
             Stage::Write | Stage::Backfill => against_using(&report),
             Stage::Read => in_the_way.clone(),
         };
@@ -236,6 +241,29 @@ pub async fn run(
     });
     Ok(report)
 }
+
+/// Why the index should not be made.
+fn against_making(report: &Report, indexes: &[(String, String)]) -> Vec<String> {
+    let busy = indexes.iter().filter(|(_, status)| status != "ACTIVE");
+    let mut reasons: Vec<String> = busy
+        .map(|(name, status)| format!("{name} of the same table is {status}: one index at a time"))
+        .collect();
+    if report.unwritable > 0 {
+        reasons.push(format!(
+            "{} items have a value in the index's key that DynamoDB takes in no write once the index exists: mend \
+             them, and whatever writes them",
+            report.unwritable
+        ));
+    }
+    if !report.done {
+        reasons.push(TOO_LONG.to_owned());
+    }
+    reasons
+}
+
+/// What is said where the time did not suffice.
+const TOO_LONG: &str = "the table was not read to its end in the time there was: report from a machine, with \
+                        `make rollout`, which takes as long as it needs";
 
 /// Why the index cannot be used at all.
 fn against_using(report: &Report) -> Vec<String> {
@@ -255,10 +283,7 @@ fn against_reading(report: &Report) -> Vec<String> {
             reasons.push(reason);
         }
     };
-    against(
-        !report.done,
-        "the table was not read to its end in the time there was: ask for more segments".to_owned(),
-    );
+    against(!report.done, TOO_LONG.to_owned());
     against(report.to_load > 0, format!("{} items are not in the index: run the load", report.to_load));
     against(
         report.to_remove > 0,
@@ -268,6 +293,11 @@ fn against_reading(report: &Report) -> Vec<String> {
     against(
         vanish > 0,
         format!("{vanish} items that screens show cannot be in the index: mend or delete them"),
+    );
+    let uncounted = report.done && report.entries.is_none() && report.status.as_deref() == Some("ACTIVE");
+    against(
+        uncounted,
+        "the entries of the index were not counted in the time there was: report again".to_owned(),
     );
     if let Some(entries) = report.entries {
         let drift = entries.abs_diff(report.indexed);
@@ -322,7 +352,7 @@ async fn read_segment(
     Ok((seen, false))
 }
 
-/// How many entries the index has; none where the time does not suffice, or where nobody may count them.
+/// How many entries the index has; none where the time does not suffice.
 async fn count_entries(
     rollout: &Rollout,
     segments: u32,
@@ -382,5 +412,82 @@ async fn scan_page(
                 sleep(BACKOFF.saturating_mul(1 << tries).mul_f64(fastrand::f64())).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            index: "x-by-y".to_owned(),
+            table: "X".to_owned(),
+            index_name: "y-index".to_owned(),
+            table_exists: true,
+            status: Some("ACTIVE".to_owned()),
+            stage: "backfill".to_owned(),
+            segments: 1,
+            done: true,
+            items: 5000,
+            eligible: 5000,
+            indexed: 5000,
+            to_load: 0,
+            to_remove: 0,
+            entries: Some(5000),
+            unwritable: 0,
+            unindexable: Unindexable::default(),
+            schema_versions: BTreeMap::new(),
+            read_units: 0.0,
+            verified: false,
+            next: None,
+        }
+    }
+
+    #[test]
+    fn lists_may_read_what_nothing_stands_against() {
+        assert_eq!(against_reading(&report()), Vec::<String>::new());
+        // Others write while both are counted.
+        assert!(against_reading(&Report { entries: Some(5004), ..report() }).is_empty());
+        let harmless = Unindexable { count: 3, ..Unindexable::default() };
+        assert!(against_reading(&Report { unindexable: harmless, ..report() }).is_empty());
+    }
+
+    #[test]
+    fn whatever_stands_against_reading_is_named() {
+        let vanishing = Unindexable { count: 1, would_vanish: 1, ..Unindexable::default() };
+        for (wrong, named) in [
+            (Report { table_exists: false, entries: None, status: None, ..report() }, "X does not exist"),
+            (Report { status: None, entries: None, ..report() }, "y-index does not exist"),
+            (
+                Report { status: Some("CREATING".to_owned()), entries: None, ..report() },
+                "y-index is CREATING",
+            ),
+            (Report { done: false, entries: None, ..report() }, "not read to its end"),
+            (Report { entries: None, ..report() }, "were not counted"),
+            (Report { entries: Some(4994), ..report() }, "holds 4994 entries for 5000 items"),
+            (Report { entries: Some(5006), ..report() }, "holds 5006 entries for 5000 items"),
+            (Report { entries: Some(9), indexed: 10, ..report() }, "holds 9 entries for 10 items"),
+            (Report { to_load: 1, ..report() }, "1 items are not in the index"),
+            (Report { to_remove: 1, ..report() }, "1 items are in the index that should not be"),
+            (Report { unindexable: vanishing, ..report() }, "1 items that screens show cannot be"),
+        ] {
+            let reasons = against_reading(&wrong);
+            assert_eq!(reasons.len(), 1, "{reasons:?}");
+            assert!(reasons[0].contains(named), "{reasons:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_not_made_that_would_stop_writers() {
+        let indexes = [("z-index".to_owned(), "ACTIVE".to_owned())];
+        assert!(against_making(&report(), &indexes).is_empty());
+        let stopped = against_making(&Report { unwritable: 2, ..report() }, &indexes);
+        assert!(stopped[0].starts_with("2 items have a value in the index's key"), "{stopped:?}");
+        let busy = [("z-index".to_owned(), "CREATING".to_owned())];
+        assert_eq!(
+            against_making(&report(), &busy),
+            ["z-index of the same table is CREATING: one index at a time"]
+        );
     }
 }

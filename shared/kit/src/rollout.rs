@@ -220,10 +220,14 @@ pub fn judge(rollout: &Rollout, item: &Item) -> Verdict {
                 }
                 changes.push(Change::Set(attribute, value));
                 if may_be_stored(rollout, attribute) {
-                    changes.push(Change::AddText(INDEX_ONLY, attribute));
+                    changes.push(note_index_only(item, attribute));
                 }
             }
-            if changes.is_empty() { Verdict::Right } else { Verdict::Wrong(fix(rollout, item, changes)) }
+            match other_obstacle(rollout, item) {
+                _ if changes.is_empty() => Verdict::Right,
+                None => Verdict::Wrong(fix(rollout, item, changes)),
+                Some(obstacle) => Verdict::Impossible { obstacle, found: is_found(rollout, item), fix: None },
+            }
         }
         Err(obstacle) => {
             let ours = rollout.derived.iter().filter(|derived| !derived.may_be_stored);
@@ -231,9 +235,48 @@ pub fn judge(rollout: &Rollout, item: &Item) -> Verdict {
                 .filter(|derived| item.contains_key(derived.attribute))
                 .map(|derived| Change::Remove(derived.attribute))
                 .collect();
-            let found = rollout.found_by.iter().all(|path| text(item, path).is_ok());
             let fix = (!stale.is_empty()).then(|| fix(rollout, item, stale));
-            Verdict::Impossible { obstacle, found, fix }
+            Verdict::Impossible { obstacle, found: is_found(rollout, item), fix }
+        }
+    }
+}
+
+/// Whether the old way of reading finds an item.
+fn is_found(rollout: &Rollout, item: &Item) -> bool {
+    rollout.found_by.iter().all(|path| text(item, path).is_ok())
+}
+
+/// A key attribute of another index of the table whose value no key can have. Such an item was stored before
+/// that index was there, and may be refused whatever is changed of it.
+fn other_obstacle(rollout: &Rollout, item: &Item) -> Option<Obstacle> {
+    let ours = |name: &str| rollout.derived.iter().any(|derived| derived.attribute == name);
+    let bounds = rollout.table.key_bounds().into_iter().filter(|(attribute, _)| !ours(attribute.name));
+    bounds.into_iter().find_map(|(attribute, bound)| {
+        let fault = key_fault(&attribute, bound, item.get(attribute.name)?)?;
+        Some(Obstacle { attribute: attribute.name, fault })
+    })
+}
+
+/// Whether an item has a value for an attribute of the index's key that DynamoDB takes in no write once the
+/// index exists, whoever writes it.
+#[must_use]
+pub fn is_unwritable(rollout: &Rollout, item: &Item) -> bool {
+    let key = rollout.index.key;
+    let bounds = std::iter::once((key.partition, MAX_PARTITION_BYTES))
+        .chain(key.sort.map(|sort| (sort, MAX_SORT_BYTES)));
+    bounds.into_iter().any(|(attribute, bound)| {
+        item.get(attribute.name).is_some_and(|value| key_fault(&attribute, bound, value).is_some())
+    })
+}
+
+/// Notes that an item has this attribute for the index alone.
+fn note_index_only(item: &Item, attribute: &'static str) -> Change {
+    match item.get(INDEX_ONLY) {
+        None | Some(AttributeValue::Ss(_)) => Change::AddText(INDEX_ONLY, attribute),
+        // What is no set of texts takes no more of them, and is made one.
+        Some(_) => {
+            let names = item::index_only(item).into_iter().chain([attribute]).map(str::to_owned);
+            Change::Set(INDEX_ONLY, AttributeValue::Ss(names.collect()))
         }
     }
 }
@@ -250,6 +293,9 @@ fn fix(rollout: &Rollout, item: &Item, mut changes: Vec<Change>) -> Fix {
         if derived.may_be_stored {
             seen.push(derived.attribute);
         }
+    }
+    if changes.iter().any(|change| matches!(change, Change::Set(INDEX_ONLY, _))) {
+        seen.push(INDEX_ONLY);
     }
     if schema_version(item) < u64::from(rollout.schema_version) {
         changes.push(Change::Set(SCHEMA_VERSION, AttributeValue::N(rollout.schema_version.to_string())));
@@ -284,7 +330,8 @@ pub fn looked_at(rollout: &Rollout) -> Vec<&'static str> {
         paths.push(derived.attribute);
     }
     paths.extend(rollout.found_by);
-    paths.push(SCHEMA_VERSION);
+    paths.extend(rollout.table.key_bounds().into_iter().map(|(attribute, _)| attribute.name));
+    paths.extend([SCHEMA_VERSION, INDEX_ONLY]);
     let mut seen = std::collections::HashSet::new();
     paths.retain(|path| seen.insert(*path));
     paths

@@ -63,10 +63,12 @@ pub fn parameter<'a>(template: &'a Template, name: &str) -> &'a str {
     template.parameters().get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The stage that a rollout is at and the one that it goes to.
+/// The stage that a rollout is at and the one that it goes to. A stack may say of an index what is not so, of
+/// imported tables above all: one that is not there has not begun, and one that is being made is no further.
 fn stages(
     template: &Template,
     from: &Parameters,
+    live: &Live,
     rollout: &Rollout,
 ) -> Result<(Stage, Stage), DeploymentError> {
     let name = rollout.parameter();
@@ -77,6 +79,14 @@ fn stages(
     let same =
         from.get("TablePrefix").map(String::as_str).unwrap_or_default() == parameter(template, "TablePrefix");
     let before = from.get(&name).filter(|_| same).map_or(Ok(Stage::None), |text| stage(text))?;
+    let index = live.get(rollout.table.name).map(|indexes| {
+        indexes.iter().find(|(name, _)| name == rollout.index.name).map(|(_, status)| status.as_str())
+    });
+    let before = match index {
+        Some(None) => Stage::None,
+        Some(Some(status)) if status != "ACTIVE" => before.min(Stage::Create),
+        Some(Some(_)) | None => before,
+    };
     Ok((before, stage(parameter(template, &name))?))
 }
 
@@ -92,7 +102,7 @@ pub fn to_verify(
 ) -> Result<Vec<&'static Rollout>, DeploymentError> {
     let mut rollouts = Vec::new();
     for rollout in tables::ROLLOUTS.iter().copied().filter(|rollout| live.contains_key(rollout.table.name)) {
-        if matches!(stages(template, from, rollout)?, (before, Stage::Read) if before != Stage::Read) {
+        if matches!(stages(template, from, live, rollout)?, (before, Stage::Read) if before != Stage::Read) {
             rollouts.push(rollout);
         }
     }
@@ -122,7 +132,7 @@ pub fn refusals(
         }
     }
     for rollout in tables::ROLLOUTS.iter().filter(|rollout| live.contains_key(rollout.table.name)) {
-        let (before, after) = stages(template, from, rollout)?;
+        let (before, after) = stages(template, from, live, rollout)?;
         if let Some(next) = before.next().filter(|next| after > *next) {
             reasons.push(format!(
                 "{}: {} follows {}, not {}, and each stage is a deployment of its own; set {}={}",
@@ -134,9 +144,9 @@ pub fn refusals(
                 next.as_str(),
             ));
         }
-        if (before, after) == (Stage::Read, Stage::None) {
+        if before == Stage::Read && after < Stage::Write {
             reasons.push(format!(
-                "{}: lists read the index until they are told otherwise, and would miss it while it is deleted; \
+                "{}: lists read the index until they are told otherwise, and would miss what is saved meanwhile; \
                  set {}={} first",
                 rollout.name,
                 rollout.parameter(),
@@ -255,7 +265,7 @@ pub async fn check(
     }
     let mut moves = Vec::new();
     for rollout in tables::ROLLOUTS.iter().filter(|rollout| live.contains_key(rollout.table.name)) {
-        let (before, after) = stages(&template, from, rollout)?;
+        let (before, after) = stages(&template, from, &live, rollout)?;
         if before != after {
             moves.push(format!("{} goes from {} to {}", rollout.name, before.as_str(), after.as_str()));
         }
@@ -327,6 +337,7 @@ mod tests {
             to_load: 0,
             to_remove: 0,
             entries: Some(10),
+            unwritable: 0,
             unindexable: kit::rollout::Unindexable::default(),
             schema_versions: BTreeMap::new(),
             read_units: 1.0,
@@ -442,16 +453,21 @@ mod tests {
             ]
         );
         let from = deployed(&[]);
-        let back = template(&from, &[("OrdersByCustomerStage", "create")]);
-        assert!(refusals(&back, &from, &orders, &[]).unwrap().is_empty());
-        let gone = template(&from, &[("OrdersByCustomerStage", "none")]);
-        assert_eq!(
-            refusals(&gone, &from, &orders, &[]).unwrap(),
-            [
-                "orders-by-customer: lists read the index until they are told otherwise, and would miss it while it \
-              is deleted; set OrdersByCustomerStage=backfill first"
-            ]
-        );
+        for stage in ["write", "backfill"] {
+            let back = template(&from, &[("OrdersByCustomerStage", stage)]);
+            assert!(refusals(&back, &from, &orders, &[]).unwrap().is_empty(), "{stage}");
+        }
+        for stage in ["none", "create"] {
+            let gone = template(&from, &[("OrdersByCustomerStage", stage)]);
+            assert_eq!(
+                refusals(&gone, &from, &orders, &[]).unwrap(),
+                [
+                    "orders-by-customer: lists read the index until they are told otherwise, and would miss what is \
+                  saved meanwhile; set OrdersByCustomerStage=backfill first"
+                ],
+                "{stage}"
+            );
+        }
         let from = deployed(&[("OrdersByCustomerStage", "backfill")]);
         let back = template(&from, &[("OrdersByCustomerStage", "none")]);
         assert!(refusals(&back, &from, &orders, &[]).unwrap().is_empty());
@@ -483,6 +499,23 @@ mod tests {
             assert_eq!(reasons.len(), 1, "{reasons:?}");
             assert!(reasons[0].starts_with("orders-by-customer: create follows none"), "{reasons:?}");
         }
+    }
+
+    #[test]
+    fn an_index_that_is_not_there_has_not_begun_whatever_the_stack_says() {
+        let from = deployed(&[]);
+        let imported = live(&sales_order::TABLE, &[sales_order::BY_CUSTOMER.name]);
+        let same = template(&from, &[]);
+        let missing = report(&sales_order::CUSTOMER_ROLLOUT, &["tenant-customerId-index does not exist"]);
+        let reasons = refusals(&same, &from, &imported, &[missing]).unwrap();
+        assert_eq!(reasons.len(), 2, "{reasons:?}");
+        assert!(reasons[0].starts_with("orders-by-customer: create follows none"), "{reasons:?}");
+        let mut making = imported.clone();
+        let creating = (sales_order::BY_CUSTOMER.name.to_owned(), "CREATING".to_owned());
+        making.get_mut("SalesOrder").unwrap().push(creating);
+        assert_eq!(to_verify(&same, &from, &making).unwrap().len(), 1);
+        let reasons = refusals(&same, &from, &making, &[]).unwrap();
+        assert!(reasons[0].starts_with("orders-by-customer: write follows create"), "{reasons:?}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ and AWS_ENDPOINT_URL_DYNAMODB, and take
 
   --local             the database of make run instead, on 127.0.0.1:8000
   --deployed FILE     stage and table prefix from the parameters of a stack, as JSON
-  --stage STAGE       the stage that is deployed: none, create, write, backfill or read (the default)
+  --stage STAGE       the stage that is deployed: none, create, write, backfill or read (with --local: read)
   --segments N        in how many segments the table is read
   --write-units N     load: write units a second, all segments together
   --json              the answer as JSON
@@ -147,7 +147,10 @@ impl<'a> Given<'a> {
             (None, Some(deployed)) => {
                 deployed.get(&rollout.parameter()).cloned().unwrap_or_else(|| Stage::None.as_str().to_owned())
             }
-            (None, None) => Stage::Read.as_str().to_owned(),
+            (None, None) if self.has("--local") => Stage::Read.as_str().to_owned(),
+            (None, None) => {
+                return Err("say which stage is deployed: --stage STAGE, or --deployed FILE".into());
+            }
         };
         let stage = Stage::parse(&stage).ok_or_else(|| {
             format!("{stage:?} is no stage: there are {}", Stage::ALL.map(Stage::as_str).join(", "))

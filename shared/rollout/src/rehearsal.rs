@@ -25,6 +25,7 @@ use tokio::time::Instant;
 
 use crate::connection::told;
 use crate::text::grouped;
+pub use loads::Speed;
 use loads::{Loads, count};
 use subject::{Asked, Subject};
 use system::{System, send};
@@ -74,10 +75,8 @@ pub struct Outcome {
     pub lost_races: u64,
     /// What others wrote meanwhile.
     pub others_wrote: u64,
-    /// Items a second that the load writes when nothing else happens.
-    pub load_rate: f64,
-    /// The same for a loop of updates that knows every key beforehand.
-    pub bare_rate: f64,
+    /// How fast the load is when nothing else happens.
+    pub speed: Speed,
 }
 
 /// Rehearses. `report_line` hears of each step.
@@ -176,13 +175,17 @@ impl<L: FnMut(String)> Rehearsal<L> {
             grouped(counts.marked),
             grouped(counts.deleted)
         ));
-        let (load, bare) = loads::speed(&self.system, self.subject, measured).await?;
-        (self.outcome.load_rate, self.outcome.bare_rate) = (load, bare);
+        let speed = loads::speed(&self.system, self.subject, measured).await?;
+        self.outcome.speed = speed;
         self.say(&format!(
-            "speed over {} items with nothing else going on: load {load:.0} items/s, bare updates {bare:.0} items/s, \
-             ratio {:.2}",
+            "speed over {} items with nothing else going on: load {:.0} items/s; the same updates in a bare loop \
+             {:.0}, ratio {:.2}; those without their conditions {:.0}, ratio {:.2}",
             grouped(measured.len() as u64),
-            load / bare
+            speed.load,
+            speed.bare,
+            speed.load / speed.bare,
+            speed.unconditional,
+            speed.load / speed.unconditional,
         ));
         self.say_lost();
         Ok(())

@@ -77,6 +77,9 @@ pub fn report(report: &Report) -> String {
         Some(entries) => lines.count("entries in the index", entries),
         None => lines.say("entries in the index", "     unknown"),
     }
+    if report.unwritable > 0 {
+        lines.count("writable no more with it", report.unwritable);
+    }
     lines.unindexable(&report.unindexable);
     let versions = report.schema_versions.iter();
     let versions: Vec<String> =

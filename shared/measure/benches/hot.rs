@@ -1,0 +1,94 @@
+//! The parts of a request that are the kit's own, each by itself: `cargo bench --bench hot`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "what is measured here is known to work, or else there is nothing to measure"
+)]
+
+use divan::{Bencher, black_box, black_box_drop};
+use jiff::tz::TimeZone;
+use kit::cursor::CursorKeys;
+use kit::item::{self, Item, Rows};
+use kit::plan::{Plan, Start, plan};
+use kit::request::Request;
+use kit::rollout::Stages;
+use measure::asking::{ENTITY, TENANT};
+
+const EVENT: &str = include_str!("../../../events/ledger/http-by-unit-and-date.json");
+
+fn main() {
+    divan::main();
+}
+
+fn parameters() -> Vec<(String, String)> {
+    let pairs = [("unitId", ENTITY), ("from", "2026-01-01"), ("to", "2026-06-30")];
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+fn planned() -> Vec<Plan> {
+    let parameters = parameters();
+    plan(&ledger::LIST, TENANT, &parameters, None, &TimeZone::UTC, &Stages::default()).unwrap()
+}
+
+/// Where a page of the ledger ended.
+fn place() -> Start {
+    let partition = format!("{TENANT}#{ENTITY}");
+    let key = item::texts([
+        ("tenant", TENANT),
+        ("id", "00000001-0000"),
+        ("unitLookupKey", &partition),
+        ("entryDate", "2026-03-04"),
+    ]);
+    Start { query: 0, key: Some(key) }
+}
+
+fn keys() -> CursorKeys {
+    CursorKeys::new(local::watch::CURSOR_KEY, None).unwrap()
+}
+
+/// A row as it is stored.
+fn stored() -> Item {
+    item::from_json(include_str!("row.json")).unwrap()
+}
+
+#[divan::bench]
+fn reading_an_event(bencher: Bencher) {
+    bencher.bench(|| {
+        let request = Request::read(black_box(EVENT)).unwrap();
+        (request.tenant("custom:tenant").unwrap(), request.query().unwrap())
+    });
+}
+
+#[divan::bench]
+fn planning(bencher: Bencher) {
+    let parameters = parameters();
+    bencher.bench(|| {
+        plan(&ledger::LIST, TENANT, black_box(&parameters), None, &TimeZone::UTC, &Stages::default())
+    });
+}
+
+#[divan::bench]
+fn sealing_a_cursor(bencher: Bencher) {
+    let (keys, plans, place) = (keys(), planned(), place());
+    bencher.bench(|| keys.seal(&plans, black_box(&place)));
+}
+
+#[divan::bench]
+fn opening_a_cursor(bencher: Bencher) {
+    let (keys, plans) = (keys(), planned());
+    let cursor = keys.seal(&plans, &place()).unwrap();
+    bencher.bench(|| keys.open(&plans, black_box(&cursor)));
+}
+
+#[divan::bench(args = [20, 100])]
+fn rows_to_json(bencher: Bencher, count: usize) {
+    let row = stored();
+    bencher.bench(|| {
+        let mut rows = Rows::new(usize::MAX, &[]);
+        for _ in 0..count {
+            black_box_drop(rows.push(black_box(&row)));
+        }
+        rows.into_body("")
+    });
+}

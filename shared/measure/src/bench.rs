@@ -1,0 +1,244 @@
+//! Release binaries as whole processes, beside floors of the same run: what starting takes, what a request
+//! takes of the processor, memory, size.
+//!
+//! Absolute times are those of one machine at one moment. What can be compared is the ratio to a floor that
+//! was measured in turns with the function.
+
+pub mod database;
+pub mod figures;
+pub mod process;
+pub mod runtime_api;
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::asking::{ENTITY, TENANT};
+use database::{Make, Replies};
+use figures::{Figure, Spread};
+use process::Process;
+
+/// What the relay is told to send, by this variable.
+pub const REQUEST_TO_RELAY: &str = "REQUEST_TO_RELAY";
+
+/// How long a process may take to start, or to answer a turn's requests.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The floor of a start.
+const EMPTY: &str = "floor-empty";
+
+/// The floor of a request.
+const RELAY: &str = "floor-relay";
+
+/// The lists that are measured: one with a total, which takes a second call to count the rest, and one with
+/// a cursor, which takes one call.
+const ASKED: [Asked; 2] = [
+    Asked { list: &product::LIST, event: "events/product/http-all.json", query: "" },
+    Asked { list: &ledger::LIST, event: "events/ledger/http-by-property.json", query: "propertyId=" },
+];
+
+/// The rows of a page, and how many times the floor's processor time a page of them may take.
+const PAGES: [(usize, f64); 2] = [(20, 1.5), (100, 2.0)];
+
+/// How many times the floor's time a start may take.
+const AIM_OF_A_START: f64 = 1.3;
+
+/// The most memory that a function may use, in bytes.
+const AIM_OF_MEMORY: f64 = 16e6;
+
+/// The largest that a binary may be, in bytes.
+const AIM_OF_SIZE: f64 = 6e6;
+
+/// A list that is asked, and with which event of the project.
+struct Asked {
+    list: &'static kit::list::List,
+    event: &'static str,
+    query: &'static str,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How often each binary is started.
+    pub starts: usize,
+    /// How often function and floor take turns in answering.
+    pub rounds: usize,
+    /// The requests of a turn.
+    pub requests: usize,
+    /// The requests before the first turn.
+    pub warm_up: usize,
+    /// What the rows are made of.
+    pub rows: Make,
+}
+
+/// Measures the binaries in a folder. `progress` is told what goes on.
+///
+/// # Errors
+///
+/// A binary that is not there or does not answer as it should, and a machine that does not tell what a process
+/// used.
+pub async fn measure(
+    binaries: &Path,
+    project: &Path,
+    options: &Options,
+    progress: impl Fn(&str),
+) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    progress("starts");
+    figures.extend(starts(binaries, project, options).await?);
+    for asked in &ASKED {
+        for (limit, aim) in PAGES {
+            progress(&format!("{}, {limit} rows", asked.list.name()));
+            figures.extend(requests(binaries, project, asked, limit, aim, options).await?);
+        }
+    }
+    figures.extend(sizes(binaries, project)?);
+    Ok(figures)
+}
+
+/// Time and processor time from the start of a process to its first poll.
+async fn starts(binaries: &Path, project: &Path, options: &Options) -> Result<Vec<Figure>, Failure> {
+    let database = Replies::open(project, ASKED.map(|asked| asked.list), options.rows)?;
+    let endpoint = database::serve(database).await?;
+    let names: Vec<&str> = std::iter::once(EMPTY).chain(ASKED.map(|asked| asked.list.name())).collect();
+    let mut taken = vec![(Vec::new(), Vec::new()); names.len()];
+    // The first start of each is not counted: it reads the binary from the disk.
+    for start in 0..=options.starts {
+        for (name, (wall, cpu)) in names.iter().zip(&mut taken) {
+            let process = Process::start(&binaries.join(name), &endpoint, String::new(), &[]).await?;
+            if start > 0 {
+                wall.push(process.time_to_first_poll()?.as_secs_f64());
+                cpu.push(process.processor_time().await?.as_secs_f64());
+            }
+        }
+    }
+    let spreads = |(wall, cpu): (Vec<f64>, Vec<f64>)| Some((Spread::of(wall)?, Spread::of(cpu)?));
+    let mut spreads = taken.into_iter().map(|taken| spreads(taken).ok_or("nothing was started"));
+    let (floor_wall, floor_cpu) = spreads.next().ok_or("nothing was started")??;
+    let mut figures = Vec::new();
+    for (asked, spreads) in ASKED.iter().zip(spreads) {
+        let (wall, cpu) = spreads?;
+        let name = asked.list.name();
+        figures.push(Figure::time(format!("start, {name}"), floor_wall, wall).at_most(AIM_OF_A_START));
+        figures.push(Figure::time(format!("start, {name}: processor"), floor_cpu, cpu));
+    }
+    Ok(figures)
+}
+
+/// Processor time of a page, and the memory of the process that answers it.
+async fn requests(
+    binaries: &Path,
+    project: &Path,
+    asked: &Asked,
+    limit: usize,
+    aim: f64,
+    options: &Options,
+) -> Result<Vec<Figure>, Failure> {
+    let name = asked.list.name();
+    let event = asked.event(project, limit)?;
+    let database = Replies::open(project, [asked.list], options.rows)?;
+    let endpoint = database::serve(database.clone()).await?;
+
+    let mut ours = Process::start(&binaries.join(name), &endpoint, event.clone(), &[]).await?;
+    let ours_started = ours.peak_memory()?;
+    ours.answer(options.warm_up).await?;
+    rows(&ours.last_answer()?, "items", limit..=limit)?;
+    // What a page's rows come from: the floor asks for the same, and is answered the same.
+    let relayed = [(REQUEST_TO_RELAY, database.request_of_the_largest()?)];
+    let mut floor = Process::start(&binaries.join(RELAY), &endpoint, event, &relayed).await?;
+    let floor_started = floor.peak_memory()?;
+    floor.answer(options.warm_up).await?;
+    // A list with a cursor asks for a row more than it answers.
+    rows(&floor.last_answer()?, "Items", limit..=limit + 1)?;
+
+    let (mut ours_cpu, mut floor_cpu) = (Vec::new(), Vec::new());
+    let mut calls = 0.0;
+    for _ in 0..options.rounds {
+        floor_cpu.push(each(&mut floor, options.requests).await?);
+        let before = database.calls();
+        ours_cpu.push(each(&mut ours, options.requests).await?);
+        calls = (database.calls() - before) as f64 / options.requests as f64;
+    }
+    let (Some(floor_cpu), Some(ours_cpu)) = (Spread::of(floor_cpu), Spread::of(ours_cpu)) else {
+        return Err("nothing was asked".into());
+    };
+    let mut figures =
+        vec![Figure::time(format!("page of {limit}, {name}: processor"), floor_cpu, ours_cpu).at_most(aim)];
+    if calls > 1.0 {
+        let each = ours_cpu.divided_by(calls);
+        figures.push(Figure::time(format!("the same, each of its {calls} calls"), floor_cpu, each));
+    }
+    if PAGES.last().is_some_and(|(most, _)| *most == limit) {
+        let bytes = |floor: u64, ours: u64| (Spread::only(floor as f64), Spread::only(ours as f64));
+        let (floor_bytes, ours_bytes) = bytes(floor_started, ours_started);
+        figures.push(Figure::bytes(format!("peak memory after the start, {name}"), floor_bytes, ours_bytes));
+        let (floor_bytes, ours_bytes) = bytes(floor.peak_memory()?, ours.peak_memory()?);
+        let asked = options.warm_up + options.rounds * options.requests;
+        let what = format!("peak memory after {asked} pages of {limit}, {name}");
+        figures.push(Figure::bytes(what, floor_bytes, ours_bytes).at_most_itself(AIM_OF_MEMORY));
+    }
+    Ok(figures)
+}
+
+/// The processor time of each of so many requests, in seconds.
+async fn each(process: &mut Process, requests: usize) -> Result<f64, Failure> {
+    let before = process.processor_time().await?;
+    process.answer(requests).await?;
+    Ok((process.processor_time().await? - before).as_secs_f64() / requests as f64)
+}
+
+/// A time is worth telling only of a right answer.
+fn rows(answer: &[u8], name: &str, expected: RangeInclusive<usize>) -> Result<(), Failure> {
+    let answer: Value = serde_json::from_slice(answer)?;
+    let body: Value = serde_json::from_str(answer.get("body").and_then(Value::as_str).unwrap_or_default())?;
+    let came = body.get(name).and_then(Value::as_array).map(Vec::len);
+    if came.is_some_and(|came| expected.contains(&came)) {
+        return Ok(());
+    }
+    Err(format!("{} rows were asked for and {came:?} came", expected.start()).into())
+}
+
+/// The size of the functions: the smallest and the largest.
+fn sizes(binaries: &Path, project: &Path) -> Result<Vec<Figure>, Failure> {
+    let size =
+        |name: &str| -> Result<f64, Failure> { Ok(process::built(&binaries.join(name))?.len() as f64) };
+    let mut functions = Vec::new();
+    for folder in std::fs::read_dir(project.join("functions"))? {
+        let name = folder?.file_name().into_string().map_err(|name| format!("{}", name.display()))?;
+        functions.push((size(&name)?, name));
+    }
+    functions.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let floor = Spread::only(size(RELAY)?);
+    let figure = |what: &str, (bytes, name): &(f64, String)| {
+        Figure::bytes(format!("size of the {what}, {name}"), floor, Spread::only(*bytes))
+    };
+    let (Some(smallest), Some(largest)) = (functions.first(), functions.last()) else {
+        return Err("there is no function".into());
+    };
+    Ok(vec![figure("smallest", smallest), figure("largest", largest).at_most_itself(AIM_OF_SIZE)])
+}
+
+impl Asked {
+    /// The event, asking for so many rows of the tenant and the entity whose rows are there.
+    fn event(&self, project: &Path, limit: usize) -> Result<String, Failure> {
+        let path: PathBuf = project.join(self.event);
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut event: Value = serde_json::from_str(&text)?;
+        let claims =
+            event.pointer_mut("/requestContext/authorizer/jwt/claims").and_then(Value::as_object_mut);
+        claims.ok_or("the event has no claims")?.insert("custom:tenant".to_owned(), json!(TENANT));
+        let event = event.as_object_mut().ok_or("the event is no object")?;
+        let (query, parameters) = match self.query.strip_suffix('=') {
+            None => (format!("limit={limit}"), json!({"limit": limit.to_string()})),
+            Some(name) => {
+                (format!("{name}={ENTITY}&limit={limit}"), json!({name: ENTITY, "limit": limit.to_string()}))
+            }
+        };
+        event.insert("rawQueryString".to_owned(), json!(query));
+        event.insert("queryStringParameters".to_owned(), parameters);
+        Ok(serde_json::to_string(&event)?)
+    }
+}

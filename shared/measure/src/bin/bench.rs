@@ -1,0 +1,106 @@
+//! `bench` measures release binaries as whole processes, beside floors of the same run.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that talks to the person who started it"
+)]
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use measure::Failure;
+use measure::bench::database::Make;
+use measure::bench::figures::table;
+use measure::bench::{self, Options};
+use serde_json::json;
+
+const HELP: &str = "\
+Measures the functions that were built beside this program: how long they take to start, what a request takes
+of the processor, memory and size, each beside a floor that is measured in turns with it. Run it in the
+project's folder, on Linux, while nothing else is busy. docs/bench.md tells what the figures mean.
+
+  --starts N      how often each is started (40)
+  --rounds N      how often function and floor take turns in answering (10)
+  --requests N    the requests of a turn (200)
+  --plain         rows of keys and one text, instead of rows like a product's, with twenty attributes
+  --json          prints JSON instead of a table";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word == "--help" || word == "-h") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> Result<(), Failure> {
+    let (options, as_json) = wanted(words)?;
+    if cfg!(debug_assertions) {
+        return Err("a debug build measures nothing of worth: run make bench".into());
+    }
+    let program = std::env::current_exe()?;
+    let binaries = program.parent().ok_or("this program is in no folder")?;
+    let before = load()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let progress = |doing: &str| eprintln!("{doing} ...");
+    let figures = runtime.block_on(bench::measure(binaries, Path::new("."), &options, progress))?;
+    let (processor, processors, after) = (processor()?, std::thread::available_parallelism()?, load()?);
+    if as_json {
+        let told = json!({
+            "processor": processor, "processors": processors, "load": {"before": before, "after": after},
+            "starts": options.starts, "requests": options.rounds * options.requests, "figures": figures,
+        });
+        println!("{told:#}");
+    } else {
+        print!("{}", table(&figures));
+        println!("\n{processors} x {processor}; load average {before} before, {after} after.");
+    }
+    Ok(())
+}
+
+fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
+    let mut options = Options { starts: 40, rounds: 10, requests: 200, warm_up: 200, rows: Make::Product };
+    let mut as_json = false;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let place = match word.as_str() {
+            "--json" => {
+                as_json = true;
+                continue;
+            }
+            "--plain" => {
+                options.rows = Make::Plain;
+                continue;
+            }
+            "--starts" => &mut options.starts,
+            "--rounds" => &mut options.rounds,
+            "--requests" => &mut options.requests,
+            _ => return Err(format!("{word:?} is not understood here; --help tells what is").into()),
+        };
+        let number = rest.next().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+        *place = number.ok_or_else(|| format!("{word} needs a number; --help tells more"))?;
+    }
+    Ok((options, as_json))
+}
+
+/// The load average of the last minute: what else was going on.
+fn load() -> Result<String, Failure> {
+    let told = std::fs::read_to_string("/proc/loadavg")?;
+    Ok(told.split(' ').next().unwrap_or_default().to_owned())
+}
+
+/// What the processor calls itself.
+fn processor() -> Result<String, Failure> {
+    let told = std::fs::read_to_string("/proc/cpuinfo")?;
+    let line = told.lines().find(|line| line.starts_with("model name") || line.starts_with("CPU part"));
+    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_owned());
+    Ok(name.unwrap_or_else(|| "unknown".to_owned()))
+}
