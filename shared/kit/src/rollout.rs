@@ -527,7 +527,7 @@ mod tests {
         let own =
             visit(r#"{"id":"v-1","tenant":"acme","owner":{"id":"o-1"},"at":"v-1","ownerKey":"acme#o-1"}"#);
         assert!(matches!(judge(&ROLLOUT, &own), Verdict::Right));
-        let mut given = own.clone();
+        let mut given = own;
         give_keys(&[&ROLLOUT], &Stages::default(), &mut given).unwrap();
         assert!(!given.contains_key(INDEX_ONLY));
         let other = visit(r#"{"id":"v-1","tenant":"acme","owner":{"id":"o-1"},"at":"v-2"}"#);
@@ -560,7 +560,7 @@ mod tests {
                             Change::AddText(name, text) => {
                                 after.insert(name.to_owned(), AttributeValue::Ss(vec![text.to_owned()]));
                             }
-                            Change::Add(..) => unreachable!("no number is added to"),
+                            Change::Add(..) => panic!("no number is added to"),
                         }
                     }
                 }
@@ -569,7 +569,7 @@ mod tests {
             prop_assert!(settled, "{after:?}");
             let shown = |item: &Item| item::to_json(&item::listed(item.clone(), TABLE.unlisted), &[]);
             prop_assert_eq!(shown(&after), shown(&before));
-            let mut given = before.clone();
+            let mut given = before;
             given.remove("ownerKey");
             if give_keys(&[&ROLLOUT], &Stages::default(), &mut given).is_ok() {
                 prop_assert!(matches!(judge(&ROLLOUT, &given), Verdict::Right), "{given:?}");

@@ -510,7 +510,7 @@ mod tests {
         let reasons = refusals(&same, &from, &imported, &[missing]).unwrap();
         assert_eq!(reasons.len(), 2, "{reasons:?}");
         assert!(reasons[0].starts_with("orders-by-customer: create follows none"), "{reasons:?}");
-        let mut making = imported.clone();
+        let mut making = imported;
         let creating = (sales_order::BY_CUSTOMER.name.to_owned(), "CREATING".to_owned());
         making.get_mut("SalesOrder").unwrap().push(creating);
         assert_eq!(to_verify(&same, &from, &making).unwrap().len(), 1);
