@@ -90,14 +90,14 @@ fn needed(function: Function, stages: &Stages) -> BTreeSet<(String, String)> {
             }
         }
         Function::Job(job) => {
-            if let Work::Load(progress) = job.work {
+            if let Work::Load(progress) = job.work() {
                 for action in ["GetItem", "PutItem", "UpdateItem"] {
                     need(action, progress.name.to_owned());
                 }
             }
-            for rollout in job.rollouts {
+            for rollout in job.rollouts() {
                 let (table, stage) = (rollout.table.name, stages.of(rollout));
-                match job.work {
+                match job.work() {
                     Work::Load(_) if stage >= Stage::Backfill => {
                         need("Scan", table.to_owned());
                         need("UpdateItem", table.to_owned());

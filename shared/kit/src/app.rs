@@ -99,7 +99,7 @@ impl App {
         let line = Line {
             namespace: &self.settings.metrics_namespace,
             timestamp,
-            function: job.name,
+            function: job.name(),
             job: true,
             question: done.index,
             source: None,

@@ -24,7 +24,7 @@ impl Function {
         match self {
             Self::List(list) => list.name(),
             Self::Operation(operation) => operation.name,
-            Self::Job(job) => job.name,
+            Self::Job(job) => job.name(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Function {
                 list.questions().iter().filter_map(|question| Some(question.until?.rollout)).collect()
             }
             Self::Operation(operation) => operation.rollouts.to_vec(),
-            Self::Job(job) => job.rollouts.to_vec(),
+            Self::Job(job) => job.rollouts().to_vec(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How a function that no route leads to is declared: a maintenance job, invoked by a person or by a state
 //! machine.
 
+use std::pin::Pin;
+
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -15,12 +17,10 @@ use crate::rollout::Stages;
 /// A maintenance job.
 #[derive(Debug)]
 pub struct Job {
-    /// Its name: that of its folder, its package and its event folder.
-    pub name: &'static str,
-    /// The rollouts it works for.
-    pub rollouts: &'static [&'static Rollout],
-    /// What it does.
-    pub work: Work,
+    name: &'static str,
+    rollouts: &'static [&'static Rollout],
+    work: Work,
+    run: Run,
 }
 
 /// What a job does.
@@ -32,6 +32,11 @@ pub enum Work {
     /// Tells what is in a new index and what is not, see [`crate::report`].
     Report,
 }
+
+/// How a job does what an event asks. It is a pointer, so that no list carries the code of the jobs.
+type Run = for<'a> fn(&'static Job, &'a str, &'a Stages, &'a Db, Instant) -> Running<'a>;
+
+type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
 
 /// What a job did, or why it did not.
 #[derive(Debug)]
@@ -45,44 +50,39 @@ pub struct Done {
 }
 
 impl Job {
+    /// The job that loads the indexes of `rollouts` and keeps in `progress` how far it is.
+    #[must_use]
+    pub const fn load(name: &'static str, rollouts: &'static [&'static Rollout], progress: Table) -> Self {
+        Self { name, rollouts, work: Work::Load(progress), run: run_load }
+    }
+
+    /// The job that reports on the indexes of `rollouts`.
+    #[must_use]
+    pub const fn report(name: &'static str, rollouts: &'static [&'static Rollout]) -> Self {
+        Self { name, rollouts, work: Work::Report, run: run_report }
+    }
+
+    /// Its name: that of its folder, its package and its event folder.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The rollouts it works for.
+    #[must_use]
+    pub const fn rollouts(&self) -> &'static [&'static Rollout] {
+        self.rollouts
+    }
+
+    /// What it does.
+    #[must_use]
+    pub const fn work(&self) -> Work {
+        self.work
+    }
+
     /// Does what an event asks, until `deadline` at the latest.
     pub async fn run(&'static self, event: &str, stages: &Stages, db: &Db, deadline: Instant) -> Done {
-        let mut done = Done { index: None, outcome: Ok(Value::Null), meter: Meter::default() };
-        done.outcome = match self.work {
-            Work::Load(progress) => {
-                let request: Result<LoadRequest, Error> = read(event);
-                match request.and_then(|request| Ok((self.rollout(&request.index)?, request))) {
-                    Ok((rollout, request)) => {
-                        done.index = Some(rollout.name);
-                        let loaded =
-                            load::run(rollout, &progress, &request, stages, db, deadline, &|_, _| {}).await;
-                        loaded.and_then(|loaded| {
-                            done.meter.read_units = loaded.read_units;
-                            done.meter.write_units = loaded.write_units;
-                            done.meter.evaluated = loaded.read;
-                            json(&loaded)
-                        })
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-            Work::Report => {
-                let request: Result<ReportRequest, Error> = read(event);
-                match request.and_then(|request| Ok((self.rollout(&request.index)?, request))) {
-                    Ok((rollout, request)) => {
-                        done.index = Some(rollout.name);
-                        let report = report::run(rollout, &request, stages, db, deadline, &|_| {}).await;
-                        report.and_then(|report| {
-                            done.meter.read_units = report.read_units;
-                            done.meter.evaluated = report.items;
-                            json(&report)
-                        })
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-        };
-        done
+        (self.run)(self, event, stages, db, deadline).await
     }
 
     fn rollout(&self, name: &str) -> Result<&'static Rollout, Error> {
@@ -92,6 +92,67 @@ impl Job {
             Error::rejected(Code::InvalidParameter, message)
         })
     }
+}
+
+fn run_load<'a>(
+    job: &'static Job,
+    event: &'a str,
+    stages: &'a Stages,
+    db: &'a Db,
+    deadline: Instant,
+) -> Running<'a> {
+    Box::pin(async move {
+        let Work::Load(progress) = job.work else {
+            return refused(Error::internal("running a job", "it is no load"));
+        };
+        let request: LoadRequest = match read(event) {
+            Ok(request) => request,
+            Err(error) => return refused(error),
+        };
+        let rollout = match job.rollout(&request.index) {
+            Ok(rollout) => rollout,
+            Err(error) => return refused(error),
+        };
+        let loaded = load::run(rollout, &progress, &request, stages, db, deadline, &|_, _| {}).await;
+        let mut meter = Meter::default();
+        if let Ok(loaded) = &loaded {
+            meter.read_units = loaded.read_units;
+            meter.write_units = loaded.write_units;
+            meter.evaluated = loaded.read;
+        }
+        Done { index: Some(rollout.name), outcome: loaded.and_then(|loaded| json(&loaded)), meter }
+    })
+}
+
+fn run_report<'a>(
+    job: &'static Job,
+    event: &'a str,
+    stages: &'a Stages,
+    db: &'a Db,
+    deadline: Instant,
+) -> Running<'a> {
+    Box::pin(async move {
+        let request: ReportRequest = match read(event) {
+            Ok(request) => request,
+            Err(error) => return refused(error),
+        };
+        let rollout = match job.rollout(&request.index) {
+            Ok(rollout) => rollout,
+            Err(error) => return refused(error),
+        };
+        let report = report::run(rollout, &request, stages, db, deadline, &|_| {}).await;
+        let mut meter = Meter::default();
+        if let Ok(report) = &report {
+            meter.read_units = report.read_units;
+            meter.evaluated = report.items;
+        }
+        Done { index: Some(rollout.name), outcome: report.and_then(|report| json(&report)), meter }
+    })
+}
+
+/// Nothing was done.
+fn refused(error: Error) -> Done {
+    Done { index: None, outcome: Err(error), meter: Meter::default() }
 }
 
 /// The event of a job.

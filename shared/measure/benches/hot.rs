@@ -1,4 +1,4 @@
-//! The parts of a request that are the kit's own, each by itself: `cargo bench --bench hot`.
+//! The parts of a request that are the kit's own, each by itself: `cargo bench --package measure --bench hot`.
 
 #![allow(
     clippy::unwrap_used,
