@@ -22,7 +22,7 @@ use crate::rows;
 /// What a row of 1 KB is made of. What it costs is less a matter of its bytes than of its attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Make {
-    /// Its keys, and what else a product has: twenty attributes of every type, and a text that is half of it.
+    /// Its keys and a text, which are half of it, and what else a product has: some twenty values of most types.
     Product,
     /// Its keys, and a text that is all the rest.
     Plain,

@@ -23,7 +23,7 @@ project's folder, on Linux, while nothing else is busy. docs/bench.md tells what
   --starts N      how often each is started (40)
   --rounds N      how often function and floor take turns in answering (10)
   --requests N    the requests of a turn (200)
-  --plain         rows of keys and one text, instead of rows like a product's, with twenty attributes
+  --plain         rows of keys and one text, instead of rows like a product's, with some twenty values
   --json          prints JSON instead of a table";
 
 fn main() -> ExitCode {
