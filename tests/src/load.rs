@@ -274,7 +274,7 @@ async fn one_segment_at_a_time_ends_like_all_at_once() {
 #[tokio::test]
 async fn two_runs_at_once_both_end_and_a_third_writes_nothing() {
     for case in cases() {
-        let world = old_system(&case, 60);
+        let world = old_system(&case, 20);
         world.deploy(&borrowed(&case.at(Stage::Backfill)));
         let (one, other) = tokio::join!(applied(&world, &case, json!({})), applied(&world, &case, json!({})));
         assert_eq!((&one["done"], &other["done"]), (&json!(true), &json!(true)), "{one} {other}");

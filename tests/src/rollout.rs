@@ -275,10 +275,10 @@ fn updates(world: &World, table: &str) -> usize {
 #[tokio::test]
 async fn every_screen_keeps_its_answer_at_every_stage() {
     for case in cases() {
-        let world = old_system(&case, 40);
+        let world = old_system(&case, 24);
         let before = seen(&world, &case, Stage::None).await;
         let rows = before.iter().map(|question| question["rows"].as_array().unwrap().len());
-        assert_eq!(rows.sum::<usize>(), 80, "{}", case.rollout.name);
+        assert_eq!(rows.sum::<usize>(), 48, "{}", case.rollout.name);
         for stage in [Stage::Create, Stage::Write, Stage::Backfill] {
             world.deploy(&borrowed(&case.at(stage)));
             assert_eq!(seen(&world, &case, stage).await, before, "{} at {stage:?}", case.rollout.name);
@@ -650,23 +650,23 @@ async fn what_an_index_needs_is_written_and_nothing_else() {
 #[tokio::test]
 async fn a_second_run_writes_nothing_and_is_another_run() {
     for case in cases() {
-        let world = old_system(&case, 20);
+        let world = old_system(&case, 8);
         world.deploy(&borrowed(&case.at(Stage::Backfill)));
         let first = load(&world, &case, Stage::Backfill, json!({"dryRun": false})).await.unwrap();
-        assert_eq!((&first["done"], &first["written"]), (&json!(true), &json!(40)), "{first}");
+        assert_eq!((&first["done"], &first["written"]), (&json!(true), &json!(16)), "{first}");
         world.calls();
         let second = load(&world, &case, Stage::Backfill, json!({"dryRun": false})).await.unwrap();
         assert_eq!(
             (&second["done"], &second["written"], &second["right"]),
-            (&json!(true), &json!(0), &json!(40))
+            (&json!(true), &json!(0), &json!(16))
         );
         assert_ne!(first["run"], second["run"]);
         assert_eq!(updates(&world, case.rollout.table.name), 0);
         let told = report(&world, &case, Stage::Backfill).await;
         assert_eq!(told["verified"], true, "{told}");
-        assert_eq!((&told["indexed"], &told["entries"]), (&json!(40), &json!(40)));
+        assert_eq!((&told["indexed"], &told["entries"]), (&json!(16), &json!(16)));
         let version = case.rollout.schema_version.to_string();
-        assert_eq!(told["schemaVersions"], json!({version: 40}));
+        assert_eq!(told["schemaVersions"], json!({version: 16}));
     }
 }
 
