@@ -55,6 +55,7 @@ check: machine .tools/all.stamp ## Check style, lints, documentation and the tem
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps $(LOCKED)
 	sam validate --lint --region us-east-1
 	cfn-lint template.yaml
+	.tools/venv/bin/python tools/check-cycles.py template.yaml
 	@$(MAKE) build ARCH=$(HOST_ARCH)
 	@if cargo nextest --version >/dev/null 2>&1; then \
 	  $(NEXTEST) --run-ignored only; \

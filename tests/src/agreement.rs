@@ -336,13 +336,15 @@ fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, Templa
         }
         // Its rights are there before it is told to use them, since it names their policy.
         let old_path = declaration.rollouts().iter().any(|rollout| stages.of(rollout) < Stage::Read);
-        let tags = match declaration {
-            Function::List(_) if old_path => Some(json!({"OldPath": {"Ref": format!("{camel}OldPath")}})),
-            Function::List(_) if !declaration.rollouts().is_empty() => Some(json!({"OldPath": "none"})),
+        let description = match declaration {
+            Function::List(_) if old_path => {
+                Some(json!({"Fn::Sub": format!("Reads the old way, by ${{{camel}OldPath}}")}))
+            }
+            Function::List(_) if !declaration.rollouts().is_empty() => Some(json!("Reads its index")),
             _ => None,
         };
-        if function.properties.get("Tags") != tags.as_ref() {
-            found.push(format!("{name}: its tags are {:?}", function.properties.get("Tags")));
+        if function.properties.get("Description") != description.as_ref() {
+            found.push(format!("{name}: it is described as {:?}", function.properties.get("Description")));
         }
         if function.attributes.get("Metadata") != Some(&json!({"BuildMethod": "rust-cargolambda"})) {
             found.push(format!("{name}: it is built by another method"));
@@ -350,6 +352,7 @@ fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, Templa
         let known = [
             "Architectures",
             "CodeUri",
+            "Description",
             "Environment",
             "Events",
             "Handler",
@@ -357,7 +360,6 @@ fn functions(template: &Template, stages: &Stages) -> Result<Vec<String>, Templa
             "MemorySize",
             "Policies",
             "Runtime",
-            "Tags",
             "Timeout",
         ];
         for property in function.properties.keys().filter(|property| !known.contains(&property.as_str())) {
@@ -786,9 +788,18 @@ fn a_template_that_is_wrong_at_one_stage_is_caught() {
         (
             all_at(Stage::Backfill),
             Mutant {
-                from: "!Ref PersonOldPath, none",
-                to: "!Ref ContractOldPath, none",
-                caught: "person: its tags are",
+                from: "by ${PersonOldPath}'",
+                to: "by ${ContractOldPath}'",
+                caught: "person: it is described as",
+            },
+        ),
+        (
+            all_at(Stage::Backfill),
+            Mutant {
+                // The role would have it, too, and could not be made before its own policy.
+                from: "      CodeUri: functions/person\n",
+                to: "      CodeUri: functions/person\n      Tags: { OldPath: !Ref PersonOldPath }\n",
+                caught: "person: its Tags is not expected",
             },
         ),
         (
