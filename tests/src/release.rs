@@ -36,9 +36,10 @@ fn no_release_binary_knows_the_header_that_stands_in_for_an_authorizer() {
 async fn a_release_build_refuses_the_header_that_stands_in_for_an_authorizer() {
     let sandbox = sandbox().await;
     for (name, path) in release_binaries() {
-        let running = Running::start(&sandbox, &path).await;
         let function = registry::all().into_iter().find(|function| function.name() == name).unwrap();
-        let (method, route) = function.routes()[0];
+        // A job has no route and asks for no identity.
+        let Some((method, route)) = function.routes().first().copied() else { continue };
+        let running = Running::start(&sandbox, &path).await;
         let event = get(route, "").method(method.as_str()).claims(None).header("X-Local-Tenant", "acme");
         let answer = running.invoke(&event.http().to_string()).await;
         assert_eq!(answer["statusCode"], 401, "{name}: {answer}");
