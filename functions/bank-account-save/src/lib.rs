@@ -1,9 +1,7 @@
 //! Saves bank accounts, each with the keys of its organization and its provider.
 
-use kit::dynamo::Session;
-use kit::operation::{Access, HandleFuture, Operation, Route};
-use kit::request::{Method, Request};
-use kit::rollout::Stages;
+use kit::operation::{Access, Operation, Route};
+use kit::request::Method;
 use kit::save;
 use tables::bank_account::{ORGANIZATION_ROLLOUT, PROVIDER_ROLLOUT, TABLE};
 
@@ -15,15 +13,8 @@ pub static OPERATION: Operation = Operation {
         method: Method::Put,
         path: "/bank-accounts/{id}",
         access: &[Access::Put(TABLE)],
-        handle: put,
+        handle: |request, tenant, stages, session| {
+            save::save(&TABLE, OPERATION.rollouts, |_| Ok(()), request, tenant, stages, session)
+        },
     }],
 };
-
-fn put<'a>(
-    request: &'a Request,
-    tenant: &'a str,
-    stages: &'a Stages,
-    session: &'a mut Session<'_>,
-) -> HandleFuture<'a> {
-    Box::pin(save::save(&TABLE, OPERATION.rollouts, |_| Ok(()), request, tenant, stages, session))
-}

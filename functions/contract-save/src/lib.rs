@@ -1,12 +1,10 @@
 //! Saves contracts, each with the key of its entity.
 
 use kit::dates;
-use kit::dynamo::Session;
 use kit::error::{Code, Error};
 use kit::item::{AttributeValue, Item};
-use kit::operation::{Access, HandleFuture, Operation, Route};
-use kit::request::{Method, Request};
-use kit::rollout::Stages;
+use kit::operation::{Access, Operation, Route};
+use kit::request::Method;
 use kit::save;
 use tables::contract::{ROLLOUT, TABLE};
 
@@ -18,18 +16,11 @@ pub static OPERATION: Operation = Operation {
         method: Method::Put,
         path: "/contracts/{id}",
         access: &[Access::Put(TABLE)],
-        handle: put,
+        handle: |request, tenant, stages, session| {
+            save::save(&TABLE, OPERATION.rollouts, check, request, tenant, stages, session)
+        },
     }],
 };
-
-fn put<'a>(
-    request: &'a Request,
-    tenant: &'a str,
-    stages: &'a Stages,
-    session: &'a mut Session<'_>,
-) -> HandleFuture<'a> {
-    Box::pin(save::save(&TABLE, OPERATION.rollouts, check, request, tenant, stages, session))
-}
 
 /// Contracts are sorted by the instant they were created, so it has to be one, written as all are.
 fn check(contract: &Item) -> Result<(), Error> {

@@ -1,9 +1,7 @@
 //! Saves people, each with the name that it is sorted by.
 
-use kit::dynamo::Session;
-use kit::operation::{Access, HandleFuture, Operation, Route};
-use kit::request::{Method, Request};
-use kit::rollout::Stages;
+use kit::operation::{Access, Operation, Route};
+use kit::request::Method;
 use kit::save;
 use tables::person::{BY_TENANT, TABLE};
 
@@ -15,15 +13,8 @@ pub static OPERATION: Operation = Operation {
         method: Method::Put,
         path: "/persons/{id}",
         access: &[Access::Put(TABLE)],
-        handle: put,
+        handle: |request, tenant, stages, session| {
+            save::save(&TABLE, OPERATION.rollouts, |_| Ok(()), request, tenant, stages, session)
+        },
     }],
 };
-
-fn put<'a>(
-    request: &'a Request,
-    tenant: &'a str,
-    stages: &'a Stages,
-    session: &'a mut Session<'_>,
-) -> HandleFuture<'a> {
-    Box::pin(save::save(&TABLE, OPERATION.rollouts, |_| Ok(()), request, tenant, stages, session))
-}

@@ -15,7 +15,14 @@ pub static OPERATION: Operation = Operation {
     name: "product-save",
     rollouts: &[],
     routes: &[
-        Route { method: Method::Put, path: "/products/{id}", access: &[Access::Put(TABLE)], handle: put },
+        Route {
+            method: Method::Put,
+            path: "/products/{id}",
+            access: &[Access::Put(TABLE)],
+            handle: |request, tenant, stages, session| {
+                save::save(&TABLE, OPERATION.rollouts, check, request, tenant, stages, session)
+            },
+        },
         Route {
             method: Method::Delete,
             path: "/products/{id}",
@@ -24,15 +31,6 @@ pub static OPERATION: Operation = Operation {
         },
     ],
 };
-
-fn put<'a>(
-    request: &'a Request,
-    tenant: &'a str,
-    stages: &'a Stages,
-    session: &'a mut Session<'_>,
-) -> HandleFuture<'a> {
-    Box::pin(save::save(&TABLE, OPERATION.rollouts, check, request, tenant, stages, session))
-}
 
 /// The names that a key never had in this table.
 fn check(product: &Item) -> Result<(), Error> {

@@ -357,13 +357,7 @@ impl<'a> Session<'a> {
             .await
             .map_err(|error| failed("Query", error))?;
         self.read(out.consumed_capacity());
-        self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
-        Ok(Part {
-            count: u64::try_from(out.count()).unwrap_or_default(),
-            // An empty key is none: some services that speak this protocol answer one.
-            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
-            items: out.items.unwrap_or_default(),
-        })
+        Ok(self.part(out.scanned_count(), out.count(), out.items, out.last_evaluated_key))
     }
 
     /// One call for a part of what `scan` reads, from `start` on. Only a maintenance job may: a list answers
@@ -408,12 +402,18 @@ impl<'a> Session<'a> {
             .await
             .map_err(|error| failed("Scan", error))?;
         self.read(out.consumed_capacity());
-        self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
-        Ok(Part {
-            count: u64::try_from(out.count()).unwrap_or_default(),
-            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
-            items: out.items.unwrap_or_default(),
-        })
+        Ok(self.part(out.scanned_count(), out.count(), out.items, out.last_evaluated_key))
+    }
+
+    /// What a query or a scan answered.
+    fn part(&mut self, evaluated: i32, count: i32, items: Option<Vec<Item>>, last_key: Option<Item>) -> Part {
+        self.meter.evaluated += u64::try_from(evaluated).unwrap_or_default();
+        Part {
+            count: u64::try_from(count).unwrap_or_default(),
+            // An empty key is none: some services that speak this protocol answer one.
+            next: last_key.filter(|key| !key.is_empty()),
+            items: items.unwrap_or_default(),
+        }
     }
 
     /// A table as it is at this moment; `None` where there is none.
@@ -835,7 +835,7 @@ impl<T> Backlog<T> {
         if self.tries >= MAX_TRIES_WITHOUT_PROGRESS {
             return Err(Unfinished { remaining: self.left.into(), error: Error::Throttled(None) });
         }
-        pause(self.tries).await;
+        pause(self.tries, BACKOFF_CAP).await;
         Ok(self)
     }
 
@@ -920,8 +920,8 @@ where
     }
 }
 
-/// Waits before a batch is sent again: exponential backoff with full jitter.
-async fn pause(tries: u32) {
-    let longest = BACKOFF_BASE.saturating_mul(1 << tries.min(10)).min(BACKOFF_CAP);
+/// Waits before a call is sent again, for `cap` at most: exponential backoff with full jitter.
+pub async fn pause(tries: u32, cap: Duration) {
+    let longest = BACKOFF_BASE.saturating_mul(1 << tries.min(10)).min(cap);
     tokio::time::sleep(longest.mul_f64(fastrand::f64())).await;
 }

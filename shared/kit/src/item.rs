@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
-use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, ScalarType};
+use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, ScalarType, Table};
 
 /// A stored item, or the part of one that was read.
 pub type Item = HashMap<String, AttributeValue>;
@@ -79,10 +79,18 @@ pub fn key_fault(attribute: &KeyAttribute, bound: usize, value: &AttributeValue)
     }
 }
 
-/// Whether lists leave an attribute of an item out: one that is `unlisted` in every item, or that this
-/// one has for an index alone.
-fn is_unlisted(item: &Item, unlisted: &[&str], name: &str) -> bool {
-    unlisted.contains(&name) || unlisted.contains(&INDEX_ONLY) && index_only(item).contains(&name)
+/// The key of an item in its table.
+#[must_use]
+pub fn key_of(table: &Table, item: &Item) -> Item {
+    let key = table.key.attributes();
+    key.filter_map(|part| Some((part.name.to_owned(), item.get(part.name)?.clone()))).collect()
+}
+
+/// Tells of an attribute's name whether lists show it: it is neither `unlisted` in every item nor one that
+/// this item has for an index alone.
+fn is_listed<'a>(item: &'a Item, unlisted: &'a [&'a str]) -> impl Fn(&str) -> bool + 'a {
+    let own = if unlisted.contains(&INDEX_ONLY) { index_only(item) } else { Vec::new() };
+    move |name| !unlisted.contains(&name) && !own.contains(&name)
 }
 
 /// The attributes that an item has for an index alone. A writer that reads JSON may have made a list of the
@@ -101,8 +109,9 @@ pub fn index_only(item: &Item) -> Vec<&str> {
 /// Leaves of an item what lists show.
 #[must_use]
 pub fn listed(item: Item, unlisted: &[&str]) -> Item {
-    let hidden: Vec<String> =
-        item.keys().filter(|name| is_unlisted(&item, unlisted, name)).cloned().collect();
+    let shown = is_listed(&item, unlisted);
+    let hidden: Vec<String> = item.keys().filter(|name| !shown(name)).cloned().collect();
+    drop(shown);
     let mut item = item;
     item.retain(|name, _| !hidden.contains(name));
     item
@@ -184,8 +193,9 @@ pub fn to_json(item: &Item, unlisted: &[&str]) -> String {
 
 /// Attributes in the order of their names: the same item gives the same text every time.
 fn write_map(json: &mut String, map: &Item, unlisted: &[&str]) {
+    let shown = is_listed(map, unlisted);
     let mut attributes: Vec<(&String, &AttributeValue)> =
-        map.iter().filter(|(name, _)| !is_unlisted(map, unlisted, name)).collect();
+        map.iter().filter(|(name, _)| shown(name)).collect();
     attributes.sort_unstable_by_key(|(name, _)| *name);
     json.push('{');
     for (position, (name, value)) in attributes.into_iter().enumerate() {

@@ -4,6 +4,7 @@
 use std::pin::Pin;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -85,12 +86,21 @@ impl Job {
         (self.run)(self, event, stages, db, deadline).await
     }
 
-    fn rollout(&self, name: &str) -> Result<&'static Rollout, Error> {
-        self.rollouts.iter().copied().find(|rollout| rollout.name == name).ok_or_else(|| {
+    /// What an event asks, and the rollout that it names.
+    fn asked<T: DeserializeOwned>(
+        &self,
+        event: &str,
+        index: fn(&T) -> &String,
+    ) -> Result<(&'static Rollout, T), Error> {
+        let request: T = serde_json::from_str(event)
+            .map_err(|error| Error::rejected(Code::InvalidEvent, error.to_string()))?;
+        let named = self.rollouts.iter().copied().find(|rollout| rollout.name == *index(&request));
+        let rollout = named.ok_or_else(|| {
             let names: Vec<&str> = self.rollouts.iter().map(|rollout| rollout.name).collect();
             let message = format!("index must be one of {}", names.join(", "));
             Error::rejected(Code::InvalidParameter, message)
-        })
+        })?;
+        Ok((rollout, request))
     }
 }
 
@@ -105,12 +115,9 @@ fn run_load<'a>(
         let Work::Load(progress) = job.work else {
             return refused(Error::internal("running a job", "it is no load"));
         };
-        let request: LoadRequest = match read(event) {
-            Ok(request) => request,
-            Err(error) => return refused(error),
-        };
-        let rollout = match job.rollout(&request.index) {
-            Ok(rollout) => rollout,
+        let asked = job.asked(event, |request: &LoadRequest| &request.index);
+        let (rollout, request) = match asked {
+            Ok(asked) => asked,
             Err(error) => return refused(error),
         };
         let loaded = load::run(rollout, &progress, &request, stages, db, deadline, &|_, _| {}).await;
@@ -132,12 +139,9 @@ fn run_report<'a>(
     deadline: Instant,
 ) -> Running<'a> {
     Box::pin(async move {
-        let request: ReportRequest = match read(event) {
-            Ok(request) => request,
-            Err(error) => return refused(error),
-        };
-        let rollout = match job.rollout(&request.index) {
-            Ok(rollout) => rollout,
+        let asked = job.asked(event, |request: &ReportRequest| &request.index);
+        let (rollout, request) = match asked {
+            Ok(asked) => asked,
             Err(error) => return refused(error),
         };
         let report = report::run(rollout, &request, stages, db, deadline, &|_| {}).await;
@@ -153,11 +157,6 @@ fn run_report<'a>(
 /// Nothing was done.
 fn refused(error: Error) -> Done {
     Done { index: None, outcome: Err(error), meter: Meter::default() }
-}
-
-/// The event of a job.
-fn read<T: serde::de::DeserializeOwned>(event: &str) -> Result<T, Error> {
-    serde_json::from_str(event).map_err(|error| Error::rejected(Code::InvalidEvent, error.to_string()))
 }
 
 fn json<T: Serialize>(answer: &T) -> Result<Value, Error> {

@@ -78,6 +78,12 @@ impl Key {
     pub fn attributes(&self) -> impl Iterator<Item = KeyAttribute> {
         std::iter::once(self.partition).chain(self.sort)
     }
+
+    /// The same, each with the bytes that its value may have.
+    pub fn bounds(&self) -> impl Iterator<Item = (KeyAttribute, usize)> {
+        std::iter::once((self.partition, MAX_PARTITION_BYTES))
+            .chain(self.sort.map(|sort| (sort, MAX_SORT_BYTES)))
+    }
 }
 
 /// A global secondary index. It holds whole items, since lists answer whole items.
@@ -124,9 +130,7 @@ impl Table {
         let mut bounds: Vec<(KeyAttribute, usize)> = Vec::new();
         let keys = std::iter::once(&self.key).chain(self.indexes.iter().map(|index| &index.key));
         for key in keys {
-            let parts = std::iter::once((key.partition, MAX_PARTITION_BYTES))
-                .chain(key.sort.map(|sort| (sort, MAX_SORT_BYTES)));
-            for (attribute, bytes) in parts {
+            for (attribute, bytes) in key.bounds() {
                 match bounds.iter_mut().find(|(known, _)| known.name == attribute.name) {
                     Some((_, bound)) => *bound = bytes.min(*bound),
                     None => bounds.push((attribute, bytes)),

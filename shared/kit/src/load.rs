@@ -17,13 +17,13 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use crate::dates;
-use crate::dynamo::{Db, Returning, Scan, ScanFor, Session};
+use crate::dynamo::{Db, Returning, Scan, ScanFor, Session, pause};
 use crate::error::{Code, Error, chain};
 use crate::expression::Check;
-use crate::item::{Item, MAX_ITEM_BYTES, texts};
+use crate::item::{Item, MAX_ITEM_BYTES, key_of, texts};
 use crate::key::{KeyFault, Rollout, Table};
 use crate::rollout::{Fix, Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, judge, looked_at};
 
@@ -62,7 +62,7 @@ const TRIES: u32 = 5;
 /// in a row are rare.
 const RACES: u32 = 20;
 
-const BACKOFF_BASE: Duration = Duration::from_millis(50);
+/// The longest that is waited before a call is sent again.
 const BACKOFF_CAP: Duration = Duration::from_secs(5);
 
 /// What a load is asked.
@@ -212,7 +212,7 @@ pub async fn run(
         );
         return Err(Error::rejected(Code::InvalidParameter, message));
     }
-    let asked = request.segments.map(|segments| whole("segments", segments, 1, MAX_SEGMENTS)).transpose()?;
+    let asked = asked_segments(request.segments)?;
     let most = match request.write_units_per_second {
         None => DEFAULT_WRITE_UNITS,
         Some(units) if (1.0..=MAX_WRITE_UNITS).contains(&units) => units,
@@ -271,13 +271,12 @@ pub async fn run(
         done = checkpoint.done;
         totals = checkpoint.counts;
     } else {
-        let at_once = usize::try_from(SEGMENTS_AT_ONCE).unwrap_or(1);
         let mut ended = stream::iter(0..segments)
             .map(|segment| {
                 let load = &load;
                 async move { (segment, load.segment(segment).await) }
             })
-            .buffer_unordered(at_once);
+            .buffer_unordered(SEGMENTS_AT_ONCE as usize);
         while let Some((segment, outcome)) = ended.next().await {
             match outcome {
                 Ok(checkpoint) => {
@@ -308,6 +307,15 @@ pub async fn run(
         unindexable: totals.unindexable,
         ..loaded
     })
+}
+
+/// The number of segments that a job is asked to read a table in, if it is.
+///
+/// # Errors
+///
+/// 400 for a number that DynamoDB does not take.
+pub fn asked_segments(segments: Option<i64>) -> Result<Option<u32>, Error> {
+    segments.map(|segments| whole("segments", segments, 1, MAX_SEGMENTS)).transpose()
 }
 
 fn whole(name: &str, value: i64, least: u32, most: u32) -> Result<u32, Error> {
@@ -672,8 +680,7 @@ impl Load<'_> {
 
     async fn write(&self, session: &mut Session<'_>, item: &Item, fix: &Fix) -> Result<(), Error> {
         let table = &self.rollout.table;
-        let key = table.key.attributes();
-        let key = key.filter_map(|part| Some((part.name.to_owned(), item.get(part.name)?.clone()))).collect();
+        let key = key_of(table, item);
         session.update(table, key, &fix.changes, &fix.checks, Returning::Nothing).await.map(|_| ())
     }
 
@@ -689,8 +696,7 @@ impl Load<'_> {
             _ => return Err(error),
         }
         *tries += 1;
-        let longest = BACKOFF_BASE.saturating_mul(1 << (*tries).min(10)).min(BACKOFF_CAP);
-        sleep(longest.mul_f64(fastrand::f64())).await;
+        pause(*tries, BACKOFF_CAP).await;
         Ok(())
     }
 }

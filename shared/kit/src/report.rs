@@ -9,20 +9,14 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use crate::dynamo::{Db, Part, Scan, ScanFor, Session};
-use crate::error::{Code, Error};
+use crate::dynamo::{Db, Part, Scan, ScanFor, Session, pause};
+use crate::error::Error;
 use crate::item::{self, Item, MAX_ITEM_BYTES};
 use crate::key::{KeyFault, Rollout, SCHEMA_VERSION};
-use crate::load::MAX_SEGMENTS;
+use crate::load::{DEFAULT_SEGMENTS, SEGMENTS_AT_ONCE, asked_segments};
 use crate::rollout::{Obstacle, Stage, Stages, THE_ITEM, Unindexable, Verdict, is_unwritable, judge};
-
-/// The segments in which a report reads the table unless it is told how many.
-pub const DEFAULT_SEGMENTS: u32 = 8;
-
-/// How many segments are read at the same time.
-const SEGMENTS_AT_ONCE: usize = 8;
 
 /// How often a call is sent again.
 const TRIES: u32 = 6;
@@ -30,7 +24,8 @@ const TRIES: u32 = 6;
 /// What is kept of the time of an invocation for a part that is read already, and the answer.
 const RESERVE: Duration = Duration::from_secs(5);
 
-const BACKOFF: Duration = Duration::from_millis(100);
+/// The longest that is waited before a call is sent again; the last of the tries comes before it.
+const BACKOFF_CAP: Duration = Duration::from_secs(10);
 
 /// Of how many items in the index one may be there or not there yet while others write: the index is a
 /// little behind the table, and both are counted at different times. What is lost for good shows in the
@@ -43,7 +38,7 @@ const DRIFT: u64 = 1000;
 pub struct ReportRequest {
     /// The name of the rollout.
     pub index: String,
-    /// In how many segments the table is read, 1 to [`MAX_SEGMENTS`].
+    /// In how many segments the table is read, 1 to [`crate::load::MAX_SEGMENTS`].
     #[serde(default)]
     pub segments: Option<i64>,
 }
@@ -173,16 +168,7 @@ pub async fn run(
     deadline: Instant,
     on_page: &(dyn Fn(u64) + Sync),
 ) -> Result<Report, Error> {
-    let segments = match request.segments {
-        None => DEFAULT_SEGMENTS,
-        Some(asked) => u32::try_from(asked)
-            .ok()
-            .filter(|segments| (1..=MAX_SEGMENTS).contains(segments))
-            .ok_or_else(|| {
-                let message = format!("segments must be a whole number between 1 and {MAX_SEGMENTS}");
-                Error::rejected(Code::InvalidParameter, message)
-            })?,
-    };
+    let segments = asked_segments(request.segments)?.unwrap_or(DEFAULT_SEGMENTS);
     let stage = stages.of(rollout);
     let deadline = deadline.checked_sub(RESERVE).unwrap_or(deadline);
     let described = Session::new(db, deadline).describe(&rollout.table).await?;
@@ -195,7 +181,7 @@ pub async fn run(
     let (mut seen, mut done) = (Seen::default(), true);
     if table_exists {
         let read = |segment| read_segment(rollout, (segment, segments), db, deadline, on_page);
-        let mut ended = stream::iter(0..segments).map(read).buffer_unordered(SEGMENTS_AT_ONCE);
+        let mut ended = stream::iter(0..segments).map(read).buffer_unordered(SEGMENTS_AT_ONCE as usize);
         while let Some(outcome) = ended.next().await {
             let (part, complete) = outcome?;
             seen.merge(part);
@@ -380,7 +366,7 @@ async fn count_entries(
         }
         Ok::<(Option<u64>, f64), Error>((None, read_units))
     };
-    let mut ended = stream::iter(0..segments).map(read).buffer_unordered(SEGMENTS_AT_ONCE);
+    let mut ended = stream::iter(0..segments).map(read).buffer_unordered(SEGMENTS_AT_ONCE as usize);
     let mut entries = Some(0);
     while let Some(outcome) = ended.next().await {
         let (count, read_units) = outcome?;
@@ -409,7 +395,7 @@ async fn scan_page(
             Err(error) if tries >= TRIES || Instant::now() >= deadline => return Err(error),
             Err(_) => {
                 tries += 1;
-                sleep(BACKOFF.saturating_mul(1 << tries).mul_f64(fastrand::f64())).await;
+                pause(tries + 1, BACKOFF_CAP).await;
             }
         }
     }

@@ -21,9 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::expression::{Change, Check};
 use crate::item::{self, Item, at_path, key_fault};
-use crate::key::{
-    INDEX_ONLY, KeyAttribute, KeyFault, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Rollout, SCHEMA_VERSION,
-};
+use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, MAX_SORT_BYTES, Rollout, SCHEMA_VERSION};
 
 /// How far a new index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,11 +150,7 @@ pub enum Verdict {
 ///
 /// The attribute that stands in the way.
 pub fn derive(rollout: &Rollout, item: &Item) -> Result<Vec<(&'static str, String)>, Obstacle> {
-    let bounds = || {
-        let key = rollout.index.key;
-        std::iter::once((key.partition, MAX_PARTITION_BYTES))
-            .chain(key.sort.map(|sort| (sort, MAX_SORT_BYTES)))
-    };
+    let key = rollout.index.key;
     let mut values = Vec::with_capacity(rollout.derived.len());
     for derived in rollout.derived {
         let mut texts = Vec::with_capacity(derived.from.len());
@@ -167,7 +161,7 @@ pub fn derive(rollout: &Rollout, item: &Item) -> Result<Vec<(&'static str, Strin
         let obstacle = |fault| Obstacle { attribute: told, fault };
         let value = (derived.value)(&texts).map_err(obstacle)?;
         let (attribute, bound) =
-            bounds().find(|(attribute, _)| attribute.name == derived.attribute).unwrap_or((
+            key.bounds().find(|(attribute, _)| attribute.name == derived.attribute).unwrap_or((
                 KeyAttribute { name: derived.attribute, scalar: crate::key::ScalarType::S },
                 MAX_SORT_BYTES,
             ));
@@ -181,7 +175,7 @@ pub fn derive(rollout: &Rollout, item: &Item) -> Result<Vec<(&'static str, Strin
         }
         values.push((derived.attribute, value));
     }
-    for (attribute, bound) in bounds() {
+    for (attribute, bound) in key.bounds() {
         if values.iter().any(|(name, _)| *name == attribute.name) {
             continue;
         }
@@ -223,8 +217,10 @@ pub fn judge(rollout: &Rollout, item: &Item) -> Verdict {
                     changes.push(note_index_only(item, attribute));
                 }
             }
+            if changes.is_empty() {
+                return Verdict::Right;
+            }
             match other_obstacle(rollout, item) {
-                _ if changes.is_empty() => Verdict::Right,
                 None => Verdict::Wrong(fix(rollout, item, changes)),
                 Some(obstacle) => Verdict::Impossible { obstacle, found: is_found(rollout, item), fix: None },
             }
@@ -261,10 +257,7 @@ fn other_obstacle(rollout: &Rollout, item: &Item) -> Option<Obstacle> {
 /// index exists, whoever writes it.
 #[must_use]
 pub fn is_unwritable(rollout: &Rollout, item: &Item) -> bool {
-    let key = rollout.index.key;
-    let bounds = std::iter::once((key.partition, MAX_PARTITION_BYTES))
-        .chain(key.sort.map(|sort| (sort, MAX_SORT_BYTES)));
-    bounds.into_iter().any(|(attribute, bound)| {
+    rollout.index.key.bounds().any(|(attribute, bound)| {
         item.get(attribute.name).is_some_and(|value| key_fault(&attribute, bound, value).is_some())
     })
 }
@@ -407,9 +400,8 @@ impl Unindexable {
         self.count += 1;
         self.would_vanish += u64::from(found);
         *self.reasons.entry(reason.clone()).or_default() += 1;
-        let key = rollout.table.key.attributes();
-        let key = key.filter_map(|part| Some((part.name.to_owned(), item.get(part.name)?.clone()))).collect();
-        self.name(Named { key: item::to_json(&key, &[]), reason, would_vanish: found });
+        let key = item::to_json(&item::key_of(&rollout.table, item), &[]);
+        self.name(Named { key, reason, would_vanish: found });
     }
 
     /// Counts those of another part of the table.

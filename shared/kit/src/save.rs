@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 use crate::expression::Check;
 use crate::item::{self, Item, VERSION, tagged_version, texts};
 use crate::key::{Rollout, TENANT, Table};
-use crate::operation::Reply;
+use crate::operation::{HandleFuture, Reply};
 use crate::request::{Expected, Request};
 use crate::rollout::{Stages, give_keys};
 
@@ -42,48 +42,50 @@ pub fn id(request: &Request) -> Result<&str, Error> {
 ///
 /// Those of `check`; 400 for an attribute that the caller does not set, or that a key cannot have; 409 for an id that
 /// another tenant has; 412 where what is stored is not what the caller says; those of the call.
-pub async fn save(
-    table: &Table,
-    rollouts: &[&Rollout],
+pub fn save<'a>(
+    table: &'static Table,
+    rollouts: &'static [&'static Rollout],
     check: fn(&Item) -> Result<(), Error>,
-    request: &Request,
-    tenant: &str,
-    stages: &Stages,
-    session: &mut Session<'_>,
-) -> Result<Reply, Error> {
-    let id = id(request)?;
-    let expected = request.expected()?;
-    let mut given = request.item()?;
-    // What came from the list goes back as it is, so the tenant's own name and the version are let in.
-    given.remove(VERSION);
-    let own = |name: &str, value: &str| match given.get(name) {
-        None => true,
-        Some(stored) => *stored == AttributeValue::S(value.to_owned()),
-    };
-    if !own(ID, id) || !own(TENANT, tenant) {
-        let message = "id and tenant must be those of the path and of the identity, or be left out";
-        return Err(Error::rejected(Code::InvalidAttribute, message));
-    }
-    if let Some(name) = table.unlisted.iter().find(|name| given.contains_key(**name)) {
-        let message = format!("{name} is set for you; leave it out");
-        return Err(Error::rejected(Code::InvalidAttribute, message));
-    }
-    check(&given)?;
-    let version = crate::id::new();
-    given.extend(texts([(TENANT, tenant), (ID, id), (VERSION, &version)]));
-    give_keys(rollouts, stages, &mut given)?;
-    let checks = checks(table, tenant, expected.as_ref());
-    match session.put(table, given.clone(), &checks).await {
-        Ok(()) => Ok(Reply::Item(item::listed(given, table.unlisted))),
-        // A write whose answer was lost is sent again by the SDK, and then finds itself.
-        Err(Error::ConditionFailed { item: Some(stored) }) if has(&stored, VERSION, &version) => {
-            Ok(Reply::Item(item::listed(given, table.unlisted)))
+    request: &'a Request,
+    tenant: &'a str,
+    stages: &'a Stages,
+    session: &'a mut Session<'_>,
+) -> HandleFuture<'a> {
+    Box::pin(async move {
+        let id = id(request)?;
+        let expected = request.expected()?;
+        let mut given = request.item()?;
+        // What came from the list goes back as it is, so the tenant's own name and the version are let in.
+        given.remove(VERSION);
+        let own = |name: &str, value: &str| match given.get(name) {
+            None => true,
+            Some(stored) => *stored == AttributeValue::S(value.to_owned()),
+        };
+        if !own(ID, id) || !own(TENANT, tenant) {
+            let message = "id and tenant must be those of the path and of the identity, or be left out";
+            return Err(Error::rejected(Code::InvalidAttribute, message));
         }
-        Err(Error::ConditionFailed { .. }) if expected.is_none() => {
-            Err(Error::rejected(Code::AlreadyExists, "this id is taken already"))
+        if let Some(name) = table.unlisted.iter().find(|name| given.contains_key(**name)) {
+            let message = format!("{name} is set for you; leave it out");
+            return Err(Error::rejected(Code::InvalidAttribute, message));
         }
-        Err(error) => Err(error),
-    }
+        check(&given)?;
+        let version = crate::id::new();
+        given.extend(texts([(TENANT, tenant), (ID, id), (VERSION, &version)]));
+        give_keys(rollouts, stages, &mut given)?;
+        let checks = checks(table, tenant, expected.as_ref());
+        match session.put(table, given.clone(), &checks).await {
+            Ok(()) => Ok(Reply::Item(item::listed(given, table.unlisted))),
+            // A write whose answer was lost is sent again by the SDK, and then finds itself.
+            Err(Error::ConditionFailed { item: Some(stored) }) if has(&stored, VERSION, &version) => {
+                Ok(Reply::Item(item::listed(given, table.unlisted)))
+            }
+            Err(Error::ConditionFailed { .. }) if expected.is_none() => {
+                Err(Error::rejected(Code::AlreadyExists, "this id is taken already"))
+            }
+            Err(error) => Err(error),
+        }
+    })
 }
 
 fn has(item: &Item, name: &str, value: &str) -> bool {

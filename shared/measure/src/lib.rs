@@ -12,5 +12,29 @@ pub mod lists;
 pub mod report;
 pub mod rows;
 
+use std::process::ExitCode;
+
 /// Why something could not be measured, in words for the person who started it.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a program of this crate does from its beginning to its end: it tells its `help` where that is asked
+/// for, and else does `run` with the words it was given.
+#[allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that talks to the person who started it"
+)]
+pub fn program(help: &str, run: fn(&[String]) -> Result<(), Failure>) -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word == "--help" || word == "-h") {
+        println!("{help}");
+        return ExitCode::SUCCESS;
+    }
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

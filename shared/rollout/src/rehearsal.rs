@@ -459,7 +459,7 @@ impl<L: FnMut(String)> Rehearsal<L> {
                     mended += 1;
                 }
                 None => {
-                    self.system.delete(&system::key(&table, &item))?;
+                    self.system.delete(&kit::item::key_of(&table, &item))?;
                     self.writers.faulty.live.remove(&id);
                     self.writers.faulty.deleted.insert(id);
                     deleted += 1;

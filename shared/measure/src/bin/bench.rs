@@ -27,18 +27,7 @@ project's folder, on Linux, while nothing else is busy. docs/bench.md tells what
   --json          prints JSON instead of a table";
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.iter().any(|word| word == "--help" || word == "-h") {
-        println!("{HELP}");
-        return ExitCode::SUCCESS;
-    }
-    match run(&words) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("error: {problem}");
-            ExitCode::FAILURE
-        }
-    }
+    measure::program(HELP, run)
 }
 
 fn run(words: &[String]) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures_util::{StreamExt, stream};
 use kit::dynamo::{Returning, Session};
-use kit::item::Item;
+use kit::item::{Item, key_of};
 use kit::load::{self, LoadRequest, MAX_WRITE_UNITS, SEGMENTS_AT_ONCE, WRITES_AT_ONCE};
 use kit::rollout::{Stage, Stages, Verdict, judge};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::Failure;
 use super::subject::Subject;
-use super::system::{System, key};
+use super::system::System;
 use crate::connection::{made_up, told};
 
 /// What a process needs to begin, before it loads anything.
@@ -175,7 +175,7 @@ async fn bare_speed(
     let updates: Vec<_> = items
         .iter()
         .filter_map(|item| match judge(rollout, item) {
-            Verdict::Wrong(fix) => Some((key(&rollout.table, item), fix)),
+            Verdict::Wrong(fix) => Some((key_of(&rollout.table, item), fix)),
             Verdict::Right | Verdict::Impossible { .. } => None,
         })
         .collect();

@@ -9,7 +9,7 @@ use kit::config;
 use kit::dynamo::Db;
 use kit::function::Function;
 use kit::item::{AttributeValue, Item};
-use kit::key::{Rollout, Table};
+use kit::key::Rollout;
 use kit::rollout::Stage;
 use local::template::Template;
 use serde_json::{Value, json};
@@ -194,12 +194,6 @@ impl System {
         self.database.delete_item(serde_json::from_value(request)?)?;
         Ok(())
     }
-}
-
-/// The key of an item.
-pub fn key(table: &Table, item: &Item) -> Item {
-    let key = table.key.attributes();
-    key.filter_map(|part| Some((part.name.to_owned(), item.get(part.name)?.clone()))).collect()
 }
 
 /// Sends an event to a function. Gives status and body.

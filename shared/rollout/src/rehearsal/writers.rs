@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use kit::app::App;
-use kit::item::{self, AttributeValue, Item};
+use kit::item::{self, AttributeValue, Item, key_of};
 use kit::key::SCHEMA_VERSION;
 use kit::rollout::{Stage, derive};
 use tokio::task::JoinSet;
 
 use super::Failure;
 use super::subject::{MARK, Subject, n, set, text};
-use super::system::{System, key, send};
+use super::system::{System, send};
 
 /// How many write at the same time.
 const WRITERS: usize = 4;
@@ -203,7 +203,7 @@ impl Writer {
         let Some(mut item) = self.ids.get(at).and_then(|id| self.ledger.live.get(id)).cloned() else {
             return Err("a writer has lost sight of its own item".into());
         };
-        let stored_key = key(&subject.rollout.table, &item);
+        let stored_key = key_of(&subject.rollout.table, &item);
         if what < 4 {
             system.delete(&stored_key)?;
             let id = self.ids.swap_remove(at);
