@@ -57,6 +57,7 @@ fn the_pure_parts_of_the_kit_do_no_io() {
         "observe",
         "error",
         "rollout",
+        "row",
     ] {
         let path = root().join(format!("shared/kit/src/{name}.rs"));
         let code = code(&std::fs::read_to_string(&path).unwrap());

@@ -4,14 +4,16 @@ use std::cmp::Ordering;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::body::Body;
 use crate::config::Settings;
 use crate::dynamo::{Session, Want};
 use crate::error::{Code, Error};
 use crate::http::{self, ENVELOPE_BYTES, MAX_ANSWER_BYTES, Response, Success};
-use crate::item::{self, Item, Rows, at_path, write_string};
+use crate::item::{self, Item, at_path};
 use crate::list::{Answer, Direction, FilterPart, List, PAGING};
 use crate::plan::{Plan, Range, Start, plan, unknown_parameter};
 use crate::request::{Request, shown};
+use crate::row::{Row, Rows, write_string};
 
 /// The rows of a page unless the caller says otherwise.
 const DEFAULT_LIMIT: u64 = 20;
@@ -224,8 +226,9 @@ async fn page_in_order(
     }
     let mut left = limit;
     while left > 0 {
-        let part = session.query(plan, Want::Rows, Some(left), start).await?;
-        if !part.items.iter().all(|item| rows.push(item)) {
+        let mut body = Body::default();
+        let part = session.query(plan, Want::Rows, Some(left), start, &mut body).await?;
+        if !part.items.iter().all(|row| rows.push(row)) {
             return Ok(None);
         }
         total += part.count;
@@ -256,9 +259,10 @@ async fn page_by_places(
     let mut start = None;
     // Each call moves on in the range, and the request's deadline ends a range that is too long.
     loop {
-        let part = session.query(plan, Want::Places, None, start).await?;
+        let mut body = Body::default();
+        let part = session.query(plan, Want::Places, None, start, &mut body).await?;
         total += part.count;
-        places.extend(part.items.into_iter().map(|item| Place::new(plan, item)));
+        places.extend(part.items.iter().map(|row| Place::new(plan, row)));
         // What cannot be on the page is forgotten, so that a long range fits into memory.
         if let Some((_, direction)) = plan.order_by {
             places.sort_by(|a, b| a.compare(b, direction));
@@ -276,7 +280,7 @@ async fn page_by_places(
     // is behind the table. Such a row is neither shown nor counted.
     let mut gone = keys.len();
     for item in found.iter().filter(|item| still_asked(plan, item)) {
-        if !rows.push(item) {
+        if !rows.push(&Row::from(item)) {
             return Ok(None);
         }
         gone -= 1;
@@ -314,20 +318,18 @@ struct Place {
 }
 
 impl Place {
-    fn new(plan: &Plan, mut item: Item) -> Self {
+    fn new(plan: &Plan, row: &Row<'_>) -> Self {
         let by = match (plan.order_from, plan.order_by) {
             (Some(derived), _) => {
-                let texts = derived.from.iter().map(|path| Some(at_path(&item, path)?.as_s().ok()?.as_str()));
+                let texts = derived.from.iter().map(|path| row.text(path));
                 texts.collect::<Option<Vec<&str>>>().and_then(|texts| (derived.value)(&texts).ok())
             }
-            (None, Some((attribute, _))) => {
-                at_path(&item, attribute).and_then(|value| value.as_s().ok()).cloned()
-            }
+            (None, Some((attribute, _))) => row.text(attribute).map(str::to_owned),
             (None, None) => None,
         };
         let attributes = plan.table.key.attributes();
         let key =
-            attributes.map(|part| item.remove(part.name).unwrap_or(AttributeValue::Null(true))).collect();
+            attributes.map(|part| row.scalar(part.name).unwrap_or(AttributeValue::Null(true))).collect();
         Self { by, key }
     }
 
@@ -353,8 +355,9 @@ async fn collection(plan: &Plan, rows: &mut Rows, session: &mut Session<'_>) -> 
     let mut start = None;
     // Each call moves on in the range; its bytes and the request's deadline end one that is too long.
     loop {
-        let part = session.query(plan, Want::Rows, None, start).await?;
-        if !part.items.iter().all(|item| rows.push(item)) {
+        let mut body = Body::default();
+        let part = session.query(plan, Want::Rows, None, start, &mut body).await?;
+        if !part.items.iter().all(|row| rows.push(row)) {
             return Ok(false);
         }
         start = part.next;

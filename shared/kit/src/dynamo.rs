@@ -15,7 +15,6 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
@@ -24,13 +23,15 @@ use aws_sdk_dynamodb::types::{
 };
 use tokio::time::Instant;
 
+use crate::body::{Body, KeepBody};
 use crate::config::Endpoint;
 use crate::error::Error;
 use crate::expression::{Change, Check, Placeholders};
-use crate::item::{self, Item, MAX_ITEM_BYTES, Rows};
+use crate::item::{self, Item, MAX_ITEM_BYTES};
 use crate::key::{Key, KeyAttribute, KeyFault, Table};
 use crate::list::Direction;
 use crate::plan::{Plan, Start};
+use crate::row::{Answered, Row, Rows};
 
 /// The most calls that one page of a cursor list makes: enough for a walk over months that are all empty.
 pub const READ_BUDGET_CALLS: usize = 40;
@@ -215,11 +216,11 @@ pub struct Scan<'a> {
     pub consistent: bool,
 }
 
-/// A part of a range.
+/// A part of a range, made of rows or of whole items.
 #[derive(Debug)]
-pub struct Part {
+pub struct Part<R> {
     /// The rows kept, or what was wanted of them.
-    pub items: Vec<Item>,
+    pub items: Vec<R>,
     /// How many rows were kept.
     pub count: u64,
     /// Where the range goes on; `None` at its end and nowhere else.
@@ -299,18 +300,20 @@ impl<'a> Session<'a> {
         Ok(out.item)
     }
 
-    /// One call for a part of the plan's range: at most `limit` rows looked at, from `start` on.
+    /// One call for a part of the plan's range: at most `limit` rows looked at, from `start` on. Its rows are
+    /// read in the answer's `body`.
     ///
     /// # Errors
     ///
     /// Those of the call.
-    pub async fn query(
+    pub async fn query<'b>(
         &mut self,
         plan: &Plan,
         want: Want,
         limit: Option<u64>,
         start: Option<Item>,
-    ) -> Result<Part, Error> {
+        body: &'b mut Body,
+    ) -> Result<Part<Row<'b>>, Error> {
         let mut placeholders = Placeholders::default();
         let condition = placeholders.key_condition(plan);
         let filter = placeholders.filter(plan);
@@ -330,34 +333,42 @@ impl<'a> Session<'a> {
                 (None, Some(placeholders.projection(&names)))
             }
         };
+        let limit = limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX));
+        let keep = KeepBody::default();
+        self.meter.calls += 1;
         if plan.scan {
             let filter = filter.into_iter().fold(condition, |all, more| format!("{all} AND {more}"));
             let read = self.db.scan(&plan.table).set_filter_expression(Some(filter));
-            let read = read.set_projection_expression(projection).set_select(select);
-            return self.scanned(read, &placeholders, limit, start).await;
+            let read = read.set_projection_expression(projection).set_select(select).set_limit(limit);
+            let read = with_placeholders(read, &placeholders, start);
+            let sent = read.customize().interceptor(keep.clone()).send().await;
+            sent.map_err(|error| failed("Scan", error))?;
+        } else {
+            let read = self
+                .db
+                .client
+                .query()
+                .table_name(self.db.table_name(&plan.table))
+                .set_index_name(plan.index.map(str::to_owned))
+                .key_condition_expression(condition)
+                .set_filter_expression(filter)
+                .set_projection_expression(projection)
+                .set_select(select)
+                .set_expression_attribute_names(placeholders.names())
+                .set_expression_attribute_values(placeholders.values())
+                .scan_index_forward(plan.direction == Direction::Ascending)
+                .set_limit(limit)
+                .set_exclusive_start_key(start)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let sent = read.customize().interceptor(keep.clone()).send().await;
+            sent.map_err(|error| failed("Query", error))?;
         }
-        self.meter.calls += 1;
-        let out: QueryOutput = self
-            .db
-            .client
-            .query()
-            .table_name(self.db.table_name(&plan.table))
-            .set_index_name(plan.index.map(str::to_owned))
-            .key_condition_expression(condition)
-            .set_filter_expression(filter)
-            .set_projection_expression(projection)
-            .set_select(select)
-            .set_expression_attribute_names(placeholders.names())
-            .set_expression_attribute_values(placeholders.values())
-            .scan_index_forward(plan.direction == Direction::Ascending)
-            .set_limit(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
-            .set_exclusive_start_key(start)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| failed("Query", error))?;
-        self.read(out.consumed_capacity());
-        Ok(self.part(out.scanned_count(), out.count(), out.items, out.last_evaluated_key))
+        *body = keep.take();
+        let text = body.text().map_err(|error| Error::internal("reading an answer", error))?;
+        let answered = Answered::read(text).map_err(|error| Error::internal("reading an answer", error))?;
+        self.meter.read_units += answered.read_units;
+        self.meter.evaluated += answered.evaluated;
+        Ok(Part { count: answered.count, next: answered.last_key, items: answered.rows })
     }
 
     /// One call for a part of what `scan` reads, from `start` on. Only a maintenance job may: a list answers
@@ -366,7 +377,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// Those of the call.
-    pub async fn scan(&mut self, scan: &Scan<'_>, start: Option<Item>) -> Result<Part, Error> {
+    pub async fn scan(&mut self, scan: &Scan<'_>, start: Option<Item>) -> Result<Part<Item>, Error> {
         let mut placeholders = Placeholders::default();
         let (segment, segments) = scan.segment;
         let read = self
@@ -375,45 +386,24 @@ impl<'a> Session<'a> {
             .set_index_name(scan.index.map(str::to_owned))
             .segment(i32::try_from(segment).unwrap_or(i32::MAX))
             .total_segments(i32::try_from(segments).unwrap_or(i32::MAX))
+            .set_limit(scan.limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
             .consistent_read(scan.consistent);
         let read = match scan.read {
             ScanFor::Items => read,
             ScanFor::Paths(paths) => read.projection_expression(placeholders.projection(paths)),
             ScanFor::Count => read.select(Select::Count),
         };
-        self.scanned(read, &placeholders, scan.limit.map(u64::from), start).await
-    }
-
-    async fn scanned(
-        &mut self,
-        read: ScanFluentBuilder,
-        placeholders: &Placeholders,
-        limit: Option<u64>,
-        start: Option<Item>,
-    ) -> Result<Part, Error> {
         self.meter.calls += 1;
-        let out = read
-            .set_expression_attribute_names(placeholders.names())
-            .set_expression_attribute_values(placeholders.values())
-            .set_limit(limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)))
-            .set_exclusive_start_key(start)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| failed("Scan", error))?;
+        let read = with_placeholders(read, &placeholders, start);
+        let out = read.send().await.map_err(|error| failed("Scan", error))?;
         self.read(out.consumed_capacity());
-        Ok(self.part(out.scanned_count(), out.count(), out.items, out.last_evaluated_key))
-    }
-
-    /// What a query or a scan answered.
-    fn part(&mut self, evaluated: i32, count: i32, items: Option<Vec<Item>>, last_key: Option<Item>) -> Part {
-        self.meter.evaluated += u64::try_from(evaluated).unwrap_or_default();
-        Part {
-            count: u64::try_from(count).unwrap_or_default(),
+        self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
+        Ok(Part {
+            count: u64::try_from(out.count()).unwrap_or_default(),
             // An empty key is none: some services that speak this protocol answer one.
-            next: last_key.filter(|key| !key.is_empty()),
-            items: items.unwrap_or_default(),
-        }
+            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
+            items: out.items.unwrap_or_default(),
+        })
     }
 
     /// A table as it is at this moment; `None` where there is none.
@@ -475,24 +465,30 @@ impl<'a> Session<'a> {
             evaluate = evaluate.saturating_mul(4);
             // Rows that are fetched and not returned are left to the next page, which starts after the
             // last one that is returned; where this part gave none, it starts where the part did.
-            let mut after = start.clone();
-            let part = match self.query(plan, Want::Rows, Some(look_at as u64), start.key).await {
+            let before = start.clone();
+            let mut body = Body::default();
+            let read = self.query(plan, Want::Rows, Some(look_at as u64), start.key, &mut body).await;
+            let part = match read {
                 // What was read so far is a page.
-                Err(Error::Throttled(_) | Error::TimedOut(_)) if rows.count() > 0 => return Ok(Some(after)),
+                Err(Error::Throttled(_) | Error::TimedOut(_)) if rows.count() > 0 => return Ok(Some(before)),
                 part => part?,
             };
-            for item in &part.items {
-                if rows.count() == limit || !rows.push(item) {
+            let mut last = None;
+            for row in &part.items {
+                if rows.count() == limit || !rows.push(row) {
                     if rows.count() == 0 {
                         return Err(Error::internal("filling a page", "a single row is larger than a page"));
                     }
-                    return Ok(Some(after));
+                    return Ok(Some(match last {
+                        Some(last) => Start { query: before.query, key: Some(start_key(plan, last)) },
+                        None => before,
+                    }));
                 }
-                after.key = Some(start_key(plan, item));
+                last = Some(row);
             }
             start = match part.next {
-                Some(key) => Start { query: after.query, key: Some(key) },
-                None => Start { query: after.query + 1, key: None },
+                Some(key) => Start { query: before.query, key: Some(key) },
+                None => Start { query: before.query + 1, key: None },
             };
         }
         Ok((start.query < plans.len()).then_some(start))
@@ -517,7 +513,8 @@ impl<'a> Session<'a> {
             if left == Some(0) {
                 return Ok((counted, start));
             }
-            let part = self.query(plan, Want::Count, left, start).await?;
+            let mut body = Body::default();
+            let part = self.query(plan, Want::Count, left, start, &mut body).await?;
             counted += part.count;
             start = part.next;
             if start.is_none() {
@@ -845,11 +842,23 @@ impl<T> Backlog<T> {
     }
 }
 
-/// The part of an item from which a page of `plan` can start: the keys of what is read and of the table.
-fn start_key(plan: &Plan, item: &Item) -> Item {
+/// The part of a row from which a page of `plan` can start: the keys of what is read and of the table.
+fn start_key(plan: &Plan, row: &Row<'_>) -> Item {
     let fixed = plan.fixed.iter().map(|(name, _)| *name);
     let names = fixed.chain(plan.carried.iter().map(|attribute| attribute.name));
-    names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+    names.filter_map(|name| Some((name.to_owned(), row.scalar(name)?))).collect()
+}
+
+/// What every scan says: its placeholders, where it starts, and that its cost is told.
+fn with_placeholders(
+    scan: ScanFluentBuilder,
+    placeholders: &Placeholders,
+    start: Option<Item>,
+) -> ScanFluentBuilder {
+    scan.set_expression_attribute_names(placeholders.names())
+        .set_expression_attribute_values(placeholders.values())
+        .set_exclusive_start_key(start)
+        .return_consumed_capacity(ReturnConsumedCapacity::Total)
 }
 
 /// The key of an item, as bytes that differ wherever keys differ.

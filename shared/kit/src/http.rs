@@ -9,8 +9,9 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::item::{entity_tag, escaped_len, to_json, write_string};
+use crate::item::entity_tag;
 use crate::operation::Reply;
+use crate::row::{escaped_len, to_json, write_string};
 
 /// The most bytes of a synchronous answer, counted with the proxy answer around the body.
 ///
@@ -122,7 +123,7 @@ pub fn reply(reply: &Reply, accepts_gzip: bool) -> Result<Response, Error> {
         Reply::Item(item) => (Success::Ok, Some(item)),
         Reply::Done => (Success::NoContent, None),
     };
-    let body = item.map(|item| to_json(item, &[])).unwrap_or_default();
+    let body = item.map(|item| to_json(item)).unwrap_or_default();
     let mut response = json(success, body, accepts_gzip, "store less in one item")?;
     if let Reply::Item(item) = reply
         && let Some(tag) = entity_tag(item)

@@ -1,10 +1,9 @@
-//! Stored items as JSON, and JSON as stored items, digit by digit: no float stands in between.
+//! Stored items: what they are made of, their size, and JSON as one, digit by digit. How an item is written as
+//! JSON is told in [`crate::row`].
 
 use std::collections::HashMap;
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
 use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, ScalarType, Table};
@@ -86,13 +85,6 @@ pub fn key_of(table: &Table, item: &Item) -> Item {
     key.filter_map(|part| Some((part.name.to_owned(), item.get(part.name)?.clone()))).collect()
 }
 
-/// Tells of an attribute's name whether lists show it: it is neither `unlisted` in every item nor one that
-/// this item has for an index alone.
-fn is_listed<'a>(item: &'a Item, unlisted: &'a [&'a str]) -> impl Fn(&str) -> bool + 'a {
-    let own = if unlisted.contains(&INDEX_ONLY) { index_only(item) } else { Vec::new() };
-    move |name| !unlisted.contains(&name) && !own.contains(&name)
-}
-
 /// The attributes that an item has for an index alone. A writer that reads JSON may have made a list of the
 /// set.
 #[must_use]
@@ -106,14 +98,16 @@ pub fn index_only(item: &Item) -> Vec<&str> {
     }
 }
 
-/// Leaves of an item what lists show.
+/// Leaves of an item what lists show: neither what is `unlisted` in every item nor what this one has for an index
+/// alone.
 #[must_use]
-pub fn listed(item: Item, unlisted: &[&str]) -> Item {
-    let shown = is_listed(&item, unlisted);
-    let hidden: Vec<String> = item.keys().filter(|name| !shown(name)).cloned().collect();
-    drop(shown);
-    let mut item = item;
-    item.retain(|name, _| !hidden.contains(name));
+pub fn listed(mut item: Item, unlisted: &[&str]) -> Item {
+    let own: Vec<String> = if unlisted.contains(&INDEX_ONLY) {
+        index_only(&item).into_iter().map(str::to_owned).collect()
+    } else {
+        Vec::new()
+    };
+    item.retain(|name, _| !unlisted.contains(&name.as_str()) && !own.contains(name));
     item
 }
 
@@ -123,167 +117,9 @@ pub fn texts<const N: usize>(fields: [(&str, &str); N]) -> Item {
     Item::from(fields.map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned()))))
 }
 
-/// The body of a list's answer, its rows written as JSON while they are read.
-#[derive(Debug)]
-pub struct Rows {
-    /// The body so far, open at its end.
-    json: String,
-    count: usize,
-    escaped: usize,
-    most_escaped: usize,
-    unlisted: &'static [&'static str],
-}
-
-impl Rows {
-    /// No rows yet. `most_escaped` bounds their bytes as [`escaped_len`] counts them; the attributes
-    /// `unlisted` are left out of every row.
-    #[must_use]
-    pub fn new(most_escaped: usize, unlisted: &'static [&'static str]) -> Self {
-        Self { json: String::from(r#"{"items":["#), count: 0, escaped: 0, most_escaped, unlisted }
-    }
-
-    /// Adds a row, or leaves the rows as they are and answers `false` where it does not fit.
-    #[must_use = "a row that does not fit is not added"]
-    pub fn push(&mut self, item: &Item) -> bool {
-        let before = self.json.len();
-        if self.count > 0 {
-            self.json.push(',');
-        }
-        write_map(&mut self.json, item, self.unlisted);
-        let added = escaped_len(self.json.get(before..).unwrap_or_default());
-        if self.escaped + added > self.most_escaped {
-            self.json.truncate(before);
-            return false;
-        }
-        self.escaped += added;
-        self.count += 1;
-        true
-    }
-
-    /// How many rows there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The whole body: the rows, and after them `end`, which begins with a comma or is empty.
-    #[must_use]
-    pub fn into_body(mut self, end: &str) -> String {
-        self.json.push(']');
-        self.json.push_str(end);
-        self.json.push('}');
-        self.json
-    }
-}
-
-/// The bytes of `json` once it stands as a string inside the proxy answer, without the quotes around
-/// it: there every quote and backslash takes a backslash more.
-#[must_use]
-pub fn escaped_len(json: &str) -> usize {
-    json.len() + json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count()
-}
-
-/// One item as a JSON object.
-#[must_use]
-pub fn to_json(item: &Item, unlisted: &[&str]) -> String {
-    let mut json = String::new();
-    write_map(&mut json, item, unlisted);
-    json
-}
-
-/// Attributes in the order of their names: the same item gives the same text every time.
-fn write_map(json: &mut String, map: &Item, unlisted: &[&str]) {
-    let shown = is_listed(map, unlisted);
-    let mut attributes: Vec<(&String, &AttributeValue)> =
-        map.iter().filter(|(name, _)| shown(name)).collect();
-    attributes.sort_unstable_by_key(|(name, _)| *name);
-    json.push('{');
-    for (position, (name, value)) in attributes.into_iter().enumerate() {
-        if position > 0 {
-            json.push(',');
-        }
-        write_string(json, name);
-        json.push(':');
-        write_value(json, value);
-    }
-    json.push('}');
-}
-
-fn write_value(json: &mut String, value: &AttributeValue) {
-    match value {
-        AttributeValue::S(text) => write_string(json, text),
-        AttributeValue::N(digits) => write_number(json, digits),
-        AttributeValue::Bool(true) => json.push_str("true"),
-        AttributeValue::Bool(false) => json.push_str("false"),
-        AttributeValue::M(map) => write_map(json, map, &[]),
-        AttributeValue::L(list) => write_list(json, list, write_value),
-        AttributeValue::Ss(set) => write_list(json, set, |json, text| write_string(json, text)),
-        AttributeValue::Ns(set) => write_list(json, set, |json, digits| write_number(json, digits)),
-        AttributeValue::B(blob) => write_binary(json, blob.as_ref()),
-        AttributeValue::Bs(set) => write_list(json, set, |json, blob| write_binary(json, blob.as_ref())),
-        // NULL, and what a later version of DynamoDB may add.
-        _ => json.push_str("null"),
-    }
-}
-
-fn write_list<T>(json: &mut String, list: &[T], write: impl Fn(&mut String, &T)) {
-    json.push('[');
-    for (position, element) in list.iter().enumerate() {
-        if position > 0 {
-            json.push(',');
-        }
-        write(json, element);
-    }
-    json.push(']');
-}
-
-fn write_binary(json: &mut String, bytes: &[u8]) {
-    json.push('"');
-    BASE64.encode_string(bytes, json);
-    json.push('"');
-}
-
-/// The digits as they are stored. What is no JSON number, which DynamoDB itself never answers, becomes
-/// a string, so that the answer stays JSON.
-fn write_number(json: &mut String, digits: &str) {
-    if is_json_number(digits) {
-        json.push_str(digits);
-    } else {
-        write_string(json, digits);
-    }
-}
-
-/// Writes a JSON string. Control characters, quotes and backslashes are escaped, all else stays.
-pub fn write_string(json: &mut String, text: &str) {
-    json.push('"');
-    let mut plain_from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        json.push_str(text.get(plain_from..at).unwrap_or_default());
-        if escape.is_empty() {
-            json.push_str("\\u00");
-            for nibble in [byte >> 4, byte & 0xf] {
-                json.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-            }
-        } else {
-            json.push_str(escape);
-        }
-        plain_from = at + 1;
-    }
-    json.push_str(text.get(plain_from..).unwrap_or_default());
-    json.push('"');
-}
-
 /// Whether `text` is a number by the grammar of JSON (RFC 8259, section 6).
-fn is_json_number(text: &str) -> bool {
+#[must_use]
+pub fn is_json_number(text: &str) -> bool {
     fn digits(text: &str) -> (usize, &str) {
         let count = text.bytes().take_while(u8::is_ascii_digit).count();
         (count, text.get(count..).unwrap_or_default())
@@ -511,52 +347,9 @@ pub fn at_path<'a>(item: &'a Item, path: &str) -> Option<&'a AttributeValue> {
 
 #[cfg(test)]
 mod tests {
-    use aws_sdk_dynamodb::primitives::Blob;
     use proptest::prelude::*;
 
     use super::*;
-
-    fn item(fields: impl IntoIterator<Item = (&'static str, AttributeValue)>) -> Item {
-        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    #[test]
-    fn every_type_is_listed() {
-        let all = item([
-            ("ss", AttributeValue::Ss(vec!["a".into(), "b".into()])),
-            ("ns", AttributeValue::Ns(vec!["1".into(), "2.50".into()])),
-            ("b", AttributeValue::B(Blob::new([0xff, 0x00]))),
-            ("bs", AttributeValue::Bs(vec![Blob::new("x")])),
-            ("null", AttributeValue::Null(true)),
-            ("list", AttributeValue::L(vec![])),
-            ("map", AttributeValue::M(HashMap::new())),
-            ("n", AttributeValue::N("99999999999999999999".into())),
-            ("tenth", AttributeValue::N("0.1".into())),
-            ("yes", AttributeValue::Bool(true)),
-        ]);
-        assert_eq!(
-            to_json(&all, &[]),
-            r#"{"b":"/wA=","bs":["eA=="],"list":[],"map":{},"n":99999999999999999999,"ns":[1,2.50],"null":null,"ss":["a","b"],"tenth":0.1,"yes":true}"#
-        );
-    }
-
-    #[test]
-    fn unlisted_attributes_are_left_out_at_the_top_only() {
-        let inner = AttributeValue::M(item([("schemaVersion", AttributeValue::N("1".into()))]));
-        let row = item([("schemaVersion", AttributeValue::N("2".into())), ("inner", inner)]);
-        assert_eq!(to_json(&row, &["schemaVersion"]), r#"{"inner":{"schemaVersion":1}}"#);
-    }
-
-    #[test]
-    fn a_row_that_does_not_fit_leaves_no_trace() {
-        let row = item([("id", AttributeValue::S("a".into()))]);
-        let one = escaped_len(r#"{"id":"a"}"#);
-        let mut rows = Rows::new(one * 2, &[]);
-        assert!(rows.push(&row));
-        assert!(!rows.push(&row), "the comma is one byte too many");
-        assert_eq!(rows.count(), 1);
-        assert_eq!(rows.into_body(r#","total":1"#), r#"{"items":[{"id":"a"}],"total":1}"#);
-    }
 
     #[test]
     fn numbers_take_the_form_in_which_they_are_answered() {
@@ -591,12 +384,6 @@ mod tests {
     }
 
     #[test]
-    fn nulls_are_left_out_and_lists_keep_their_places() {
-        let read = from_json(r#"{"a":null,"b":[1,null],"c":{"d":null}}"#).unwrap();
-        assert_eq!(to_json(&read, &[]), r#"{"b":[1,null],"c":{}}"#);
-    }
-
-    #[test]
     fn what_is_no_item_is_refused_by_name() {
         assert_eq!(from_json("[1]"), Err(ItemFault::NotAnObject));
         assert_eq!(from_json("{"), Err(ItemFault::NotAnObject));
@@ -612,27 +399,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn strings_are_json_strings(text in any::<String>()) {
-            let mut json = String::new();
-            write_string(&mut json, &text);
-            prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-        }
-
-        #[test]
-        fn the_escaped_length_is_what_the_proxy_answer_takes(text in any::<String>()) {
-            let json = to_json(&item([("text", AttributeValue::S(text))]), &[]);
-            prop_assert_eq!(escaped_len(&json) + 2, serde_json::to_string(&json).unwrap().len());
-        }
-
-        #[test]
         fn the_number_grammar_is_that_of_json(text in "[-+]?[0-9]{0,3}(\\.[0-9]{0,2})?([eE][-+]?[0-9]{0,2})?") {
             prop_assert_eq!(is_json_number(&text), serde_json::from_str::<&RawValue>(&text).is_ok());
-        }
-
-        #[test]
-        fn digits_survive_both_ways(digits in "-?[1-9][0-9]{0,36}[1-9]") {
-            let read = from_json(&format!(r#"{{"n":{digits}}}"#)).unwrap();
-            prop_assert_eq!(to_json(&read, &[]), format!(r#"{{"n":{digits}}}"#));
         }
     }
 }

@@ -4,11 +4,12 @@
 //! ([`operation::Operation`]) as a constant, and its `main` is [`run`].
 //!
 //! Most of the kit is pure: [`request`] reads an event, [`plan`] turns a question into a query,
-//! [`cursor`] seals a place, [`item`] writes JSON, [`http`] shapes the answer. One module talks to
+//! [`cursor`] seals a place, [`row`] writes JSON, [`http`] shapes the answer. One module talks to
 //! DynamoDB ([`dynamo`]), one reads the environment ([`config`]).
 
 pub mod answer;
 pub mod app;
+pub mod body;
 pub mod config;
 pub mod cursor;
 pub mod dates;
@@ -29,6 +30,7 @@ pub mod plan;
 pub mod report;
 pub mod request;
 pub mod rollout;
+pub mod row;
 pub mod save;
 
 pub use app::run;

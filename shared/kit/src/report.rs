@@ -383,7 +383,7 @@ async fn scan_page(
     db: &Db,
     deadline: Instant,
     read_units: &mut f64,
-) -> Result<Part, Error> {
+) -> Result<Part<Item>, Error> {
     let mut tries = 0;
     loop {
         let mut session = Session::new(db, deadline);

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::expression::{Change, Check};
 use crate::item::{self, Item, at_path, key_fault};
 use crate::key::{INDEX_ONLY, KeyAttribute, KeyFault, MAX_SORT_BYTES, Rollout, SCHEMA_VERSION};
+use crate::row::to_json;
 
 /// How far a new index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -400,7 +401,7 @@ impl Unindexable {
         self.count += 1;
         self.would_vanish += u64::from(found);
         *self.reasons.entry(reason.clone()).or_default() += 1;
-        let key = item::to_json(&item::key_of(&rollout.table, item), &[]);
+        let key = to_json(&item::key_of(&rollout.table, item));
         self.name(Named { key, reason, would_vanish: found });
     }
 
@@ -559,7 +560,7 @@ mod tests {
             }
             let settled = matches!(judge(&ROLLOUT, &after), Verdict::Right | Verdict::Impossible { fix: None, .. });
             prop_assert!(settled, "{after:?}");
-            let shown = |item: &Item| item::to_json(&item::listed(item.clone(), TABLE.unlisted), &[]);
+            let shown = |item: &Item| to_json(&item::listed(item.clone(), TABLE.unlisted));
             prop_assert_eq!(shown(&after), shown(&before));
             let mut given = before;
             given.remove("ownerKey");

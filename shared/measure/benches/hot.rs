@@ -9,10 +9,11 @@
 use divan::{Bencher, black_box, black_box_drop};
 use jiff::tz::TimeZone;
 use kit::cursor::CursorKeys;
-use kit::item::{self, Item, Rows};
+use kit::item;
 use kit::plan::{Plan, Start, plan};
 use kit::request::Request;
 use kit::rollout::Stages;
+use kit::row::{Answered, Rows};
 use measure::asking::{ENTITY, TENANT};
 
 const EVENT: &str = include_str!("../../../events/ledger/http-by-unit-and-date.json");
@@ -47,11 +48,6 @@ fn keys() -> CursorKeys {
     CursorKeys::new(local::watch::CURSOR_KEY, None).unwrap()
 }
 
-/// A row as it is stored.
-fn stored() -> Item {
-    item::from_json(include_str!("row.json")).unwrap()
-}
-
 #[divan::bench]
 fn reading_an_event(bencher: Bencher) {
     bencher.bench(|| {
@@ -81,13 +77,26 @@ fn opening_a_cursor(bencher: Bencher) {
     bencher.bench(|| keys.open(&plans, black_box(&cursor)));
 }
 
+/// An answer of so many rows, as the service sends it.
+fn answer(count: usize) -> String {
+    let row = include_str!("row.json");
+    format!(r#"{{"Count":{count},"Items":[{}]}}"#, vec![row; count].join(","))
+}
+
 #[divan::bench(args = [20, 100])]
-fn rows_to_json(bencher: Bencher, count: usize) {
-    let row = stored();
+fn reading_rows(bencher: Bencher, count: usize) {
+    let answer = answer(count);
+    bencher.bench(|| Answered::read(black_box(&answer)));
+}
+
+#[divan::bench(args = [20, 100])]
+fn writing_rows(bencher: Bencher, count: usize) {
+    let answer = answer(count);
+    let answered = Answered::read(&answer).unwrap();
     bencher.bench(|| {
         let mut rows = Rows::new(usize::MAX, &[]);
-        for _ in 0..count {
-            black_box_drop(rows.push(black_box(&row)));
+        for row in black_box(&answered.rows) {
+            black_box_drop(rows.push(row));
         }
         rows.into_body("")
     });

@@ -8,6 +8,7 @@ use dynoxide::{AttributeValue, Database, ImportOptions};
 use jiff::tz::TimeZone;
 use kit::app::{App, Invocation};
 use kit::config;
+use kit::body::Body;
 use kit::dynamo::{Db, Session, Want};
 use kit::function::Function;
 use kit::key::{self, TENANT};
@@ -303,7 +304,8 @@ async fn scan(
     let mut session = Session::new(db, Instant::now() + PATIENCE_OF_A_SCAN);
     let (mut found, mut start) = (0, None);
     loop {
-        let part = session.query(plan, Want::Rows, Some(beyond), start).await?;
+        let mut body = Body::default();
+        let part = session.query(plan, Want::Rows, Some(beyond), start, &mut body).await?;
         found += part.count;
         start = part.next;
         if start.is_none() {

@@ -10,6 +10,7 @@ use kit::item::{self, AttributeValue, Item, MAX_ITEM_BYTES, at_path};
 use kit::key::{MAX_SORT_BYTES, Rollout};
 use kit::list::List;
 use kit::operation::Operation;
+use kit::row::to_json;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
@@ -242,7 +243,7 @@ impl Subject {
         let (method, path) = (route.method.as_str(), route.path);
         let tenant = text(item, "tenant").unwrap_or_default().to_owned();
         let id = text(item, "id").unwrap_or_default().to_owned();
-        let body = item::to_json(&(self.created)(item.clone()), &[]);
+        let body = to_json(&(self.created)(item.clone()));
         Ok(event(method, path, &tenant, &[("id", &id)], "", Some(body)).to_string())
     }
 
