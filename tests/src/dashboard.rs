@@ -57,7 +57,7 @@ fn faults(dashboard: &Value) -> (Vec<String>, BTreeSet<String>) {
                     let name = metric[1].as_str().unwrap();
                     drawn.insert(name.to_owned());
                     let plain = metric.len() == 3 && options.is_object();
-                    if namespace != NAMESPACE || !METRICS.iter().any(|(known, _)| *known == name) || !plain {
+                    if namespace != NAMESPACE || !METRICS.iter().any(|known| known.name == name) || !plain {
                         found.push(format!("{title}: the code emits no {metric:?}"));
                     }
                     if options.get("stat").or(widget["properties"].get("stat")).is_none() {
@@ -68,7 +68,7 @@ fn faults(dashboard: &Value) -> (Vec<String>, BTreeSet<String>) {
                     let name = expression.split('"').nth(1).unwrap_or_default();
                     drawn.insert(name.to_owned());
                     let head = format!("SEARCH('{{{NAMESPACE},Function,Question}} MetricName=\"{name}\"', '");
-                    if !expression.starts_with(&head) || !METRICS.iter().any(|(known, _)| *known == name) {
+                    if !expression.starts_with(&head) || !METRICS.iter().any(|known| known.name == name) {
                         found.push(format!("{title}: the code emits nothing for {expression}"));
                     }
                 }
@@ -91,7 +91,7 @@ fn faults(dashboard: &Value) -> (Vec<String>, BTreeSet<String>) {
 fn every_widget_draws_what_the_code_emits_and_every_metric_is_drawn() {
     let (found, drawn) = faults(&dashboard(&template_text()));
     assert_eq!(found, Vec::<String>::new());
-    let emitted: BTreeSet<String> = METRICS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let emitted: BTreeSet<String> = METRICS.iter().map(|metric| metric.name.to_owned()).collect();
     assert_eq!(drawn, emitted);
 }
 

@@ -243,7 +243,7 @@ fn start(function: Function) -> Result<(), Error> {
         .build()
         .map_err(|error| Error::internal("starting", error))?;
     runtime.block_on(async {
-        let db = Db::connect(endpoint, &settings.table_prefix);
+        let db = Db::connect(endpoint, &settings.table_prefix)?;
         let app = App::new(function, settings, db);
         app.prime().await;
         let handler = service_fn(async |event: LambdaEvent<Box<RawValue>>| {

@@ -9,6 +9,7 @@ use crate::function::Function;
 use crate::key::Rollout;
 use crate::list::{Answer, List};
 use crate::rollout::{Stage, Stages};
+use crate::trust::Trust;
 
 /// The settings of a function.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub struct Endpoint {
     pub credentials: Credentials,
     /// `AWS_ENDPOINT_URL_DYNAMODB`, or else the service's own address.
     pub url: Option<String>,
+    /// Whom the connection trusts: Amazon at the service's own address, unless `SSL_CERT_FILE` or `SSL_CERT_DIR`
+    /// says what this machine is to trust.
+    pub trust: Trust,
 }
 
 /// Reads the settings of `function` with `var`, which gives a variable's value.
@@ -73,8 +77,12 @@ pub fn settings(function: Function, var: impl Fn(&str) -> Option<String>) -> Res
 /// A missing variable, by name.
 pub fn endpoint(var: impl Fn(&str) -> Option<String>) -> Result<Endpoint, Error> {
     let set = |name: &str| var(name).filter(|value| !value.is_empty());
+    let region = required(&set, "AWS_REGION")?;
+    let url = set("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| set("AWS_ENDPOINT_URL"));
+    let own_roots = set("SSL_CERT_FILE").or_else(|| set("SSL_CERT_DIR")).is_some();
     Ok(Endpoint {
-        region: Region::new(required(&set, "AWS_REGION")?),
+        trust: Trust::of(url.as_deref(), &region, own_roots),
+        region: Region::new(region),
         credentials: Credentials::new(
             required(&set, "AWS_ACCESS_KEY_ID")?,
             required(&set, "AWS_SECRET_ACCESS_KEY")?,
@@ -82,7 +90,7 @@ pub fn endpoint(var: impl Fn(&str) -> Option<String>) -> Result<Endpoint, Error>
             None,
             "environment",
         ),
-        url: set("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| set("AWS_ENDPOINT_URL")),
+        url,
     })
 }
 

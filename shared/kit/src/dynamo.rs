@@ -86,11 +86,18 @@ impl Db {
     }
 
     /// Makes the client for this endpoint.
-    #[must_use]
-    pub fn connect(endpoint: Endpoint, table_prefix: &str) -> Self {
-        let mut config = client_config().region(endpoint.region).credentials_provider(endpoint.credentials);
+    ///
+    /// # Errors
+    ///
+    /// There is no HTTP client for it.
+    pub fn connect(endpoint: Endpoint, table_prefix: &str) -> Result<Self, Error> {
+        let client = endpoint.trust.client().map_err(|error| Error::internal("starting", error))?;
+        let mut config = client_config()
+            .region(endpoint.region)
+            .credentials_provider(endpoint.credentials)
+            .http_client(client);
         config.set_endpoint_url(endpoint.url);
-        Self::new(Client::from_conf(config.build()), table_prefix)
+        Ok(Self::new(Client::from_conf(config.build()), table_prefix))
     }
 
     /// Makes the first connection, so that the first request does not wait for it. Whatever comes of it

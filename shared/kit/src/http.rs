@@ -96,7 +96,9 @@ pub fn json(success: Success, body: String, accepts_gzip: bool, narrower: &str) 
     };
     let mut response =
         Response { status_code, headers: headers(), body, is_base64_encoded: false, cookies: None };
-    if escaped_len(&response.body) + ENVELOPE_BYTES <= MAX_ANSWER_BYTES {
+    // Escaped, a body is twice as long at most, and most bodies are far below that.
+    let most = MAX_ANSWER_BYTES - ENVELOPE_BYTES;
+    if response.body.len() * 2 <= most || escaped_len(&response.body) <= most {
         return Ok(response);
     }
     if accepts_gzip {

@@ -32,5 +32,6 @@ pub mod request;
 pub mod rollout;
 pub mod row;
 pub mod save;
+pub mod trust;
 
 pub use app::run;

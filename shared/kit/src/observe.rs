@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::dynamo::Meter;
 use crate::error::{Code, Error, chain};
@@ -11,18 +11,32 @@ use crate::error::{Code, Error, chain};
 /// How long a request took, in the metrics.
 const DURATION: &str = "Duration";
 
-/// Every metric, with its unit.
-pub const METRICS: &[(&str, &str)] = &[
-    ("Items", "Count"),
-    ("EvaluatedItems", "Count"),
-    ("Calls", "Count"),
-    ("ReadUnits", "Count"),
-    ("WriteUnits", "Count"),
-    (DURATION, "Milliseconds"),
-    ("ColdStarts", "Count"),
-    ("Throttled", "Count"),
-    ("Faults", "Count"),
+/// A metric, and what it is counted in.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Metric {
+    /// Its name, which is that of the field with its value.
+    pub name: &'static str,
+    /// Its unit, as CloudWatch names it.
+    pub unit: &'static str,
+}
+
+/// Every metric.
+pub const METRICS: &[Metric] = &[
+    count("Items"),
+    count("EvaluatedItems"),
+    count("Calls"),
+    count("ReadUnits"),
+    count("WriteUnits"),
+    Metric { name: DURATION, unit: "Milliseconds" },
+    count("ColdStarts"),
+    count("Throttled"),
+    count("Faults"),
 ];
+
+const fn count(name: &'static str) -> Metric {
+    Metric { name, unit: "Count" }
+}
 
 /// What is said of a request.
 #[derive(Debug)]
@@ -57,6 +71,54 @@ pub struct Line<'a> {
     pub error: Option<&'a Error>,
 }
 
+/// The line as it is written: CloudWatch's part, the metrics under their names, and what is to be read.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Written<'a> {
+    #[serde(rename = "_aws")]
+    aws: Metadata<'a>,
+    function: &'a str,
+    question: &'a str,
+    items: usize,
+    evaluated_items: u64,
+    calls: u32,
+    read_units: f64,
+    write_units: f64,
+    duration: f64,
+    cold_starts: u8,
+    throttled: u8,
+    faults: u8,
+    #[serde(rename = "status")]
+    status: u16,
+    #[serde(rename = "requestId")]
+    request_id: &'a str,
+    #[serde(rename = "invocationId")]
+    invocation_id: &'a str,
+    #[serde(rename = "table", skip_serializing_if = "Option::is_none")]
+    table: Option<&'a str>,
+    #[serde(rename = "index", skip_serializing_if = "Option::is_none")]
+    index: Option<&'a str>,
+    #[serde(rename = "code", skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
+    #[serde(rename = "cause", skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metadata<'a> {
+    timestamp: i64,
+    cloud_watch_metrics: [Directive<'a>; 2],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Directive<'a> {
+    namespace: &'a str,
+    dimensions: [&'static [&'static str]; 1],
+    metrics: Vec<&'static Metric>,
+}
+
 impl Line<'_> {
     /// The line, in CloudWatch's embedded metric format.
     ///
@@ -65,46 +127,41 @@ impl Line<'_> {
     /// embedded metric format".
     #[must_use]
     pub fn to_json(&self) -> String {
-        let metric = |(name, unit): &(&str, &str)| json!({"Name": name, "Unit": unit});
         // How long a job takes is nobody's waiting time.
-        let (all, alarming): (Vec<Value>, Vec<Value>) = (
-            METRICS.iter().map(metric).collect(),
-            METRICS.iter().filter(|(name, _)| !self.job || *name != DURATION).map(metric).collect(),
-        );
-        let directive = |dimensions: Value, metrics: Vec<Value>| json!({"Namespace": self.namespace, "Dimensions": dimensions, "Metrics": metrics});
-        let mut line = json!({
-            "_aws": {
-                "Timestamp": self.timestamp,
-                "CloudWatchMetrics": [
-                    directive(json!([["Function", "Question"]]), all),
-                    directive(json!([[]]), alarming),
+        let alarming = METRICS.iter().filter(|metric| !self.job || metric.name != DURATION);
+        let written = Written {
+            aws: Metadata {
+                timestamp: self.timestamp,
+                cloud_watch_metrics: [
+                    Directive {
+                        namespace: self.namespace,
+                        dimensions: [&["Function", "Question"]],
+                        metrics: METRICS.iter().collect(),
+                    },
+                    Directive { namespace: self.namespace, dimensions: [&[]], metrics: alarming.collect() },
                 ],
             },
-            "Function": self.function,
-            "Question": self.question.unwrap_or("none"),
-            "Items": self.items,
-            "EvaluatedItems": self.meter.evaluated,
-            "Calls": self.meter.calls,
-            "ReadUnits": self.meter.read_units,
-            "WriteUnits": self.meter.write_units,
-            DURATION: (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
-            "ColdStarts": u8::from(self.cold_start),
-            "Throttled": u8::from(self.error.is_some_and(|error| error.code() == Code::Throttled)),
-            "Faults": u8::from(self.status >= 500),
-            "status": self.status,
-            "requestId": self.request_id,
-            "invocationId": self.invocation_id,
-        });
-        let more = [
-            ("table", self.source.map(|(table, _)| Value::from(table))),
-            ("index", self.source.and_then(|(_, index)| index).map(Value::from)),
-            ("code", self.error.map(|error| Value::from(error.code().as_str()))),
+            function: self.function,
+            question: self.question.unwrap_or("none"),
+            items: self.items,
+            evaluated_items: self.meter.evaluated,
+            calls: self.meter.calls,
+            read_units: self.meter.read_units,
+            write_units: self.meter.write_units,
+            duration: (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
+            cold_starts: u8::from(self.cold_start),
+            throttled: u8::from(self.error.is_some_and(|error| error.code() == Code::Throttled)),
+            faults: u8::from(self.status >= 500),
+            status: self.status,
+            request_id: self.request_id,
+            invocation_id: self.invocation_id,
+            table: self.source.map(|(table, _)| table),
+            index: self.source.and_then(|(_, index)| index),
+            code: self.error.map(|error| error.code().as_str()),
             // A caller's mistake may quote what the caller sent, so its code is all that is kept.
-            ("cause", self.error.filter(|_| self.status >= 500).map(|error| Value::from(chain(error)))),
-        ];
-        if let Some(fields) = line.as_object_mut() {
-            fields.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-        }
-        line.to_string()
+            cause: self.error.filter(|_| self.status >= 500).map(|error| chain(error)),
+        };
+        // It holds texts and finite numbers, so there is nothing in it that is no JSON.
+        serde_json::to_string(&written).unwrap_or_default()
     }
 }

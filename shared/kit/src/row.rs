@@ -16,6 +16,9 @@ use serde::{Deserialize, Deserializer};
 use crate::item::{AttributeValue, Item, is_json_number};
 use crate::key::INDEX_ONLY;
 
+/// How many attributes a row is thought to have, before it is read.
+const ATTRIBUTES: usize = 16;
+
 /// A map of attributes, ordered by their names: the same item gives the same text every time.
 #[derive(Debug, Clone, Default)]
 pub struct Row<'a>(Vec<(Text<'a>, Value<'a>)>);
@@ -284,7 +287,9 @@ pub struct Rows {
     /// The body so far, open at its end.
     json: String,
     count: usize,
+    /// How long the rows up to some place in the body are once they are escaped.
     escaped: usize,
+    escaped_to: usize,
     most_escaped: usize,
     unlisted: &'static [&'static str],
 }
@@ -294,7 +299,8 @@ impl Rows {
     /// `unlisted` are left out of every row.
     #[must_use]
     pub fn new(most_escaped: usize, unlisted: &'static [&'static str]) -> Self {
-        Self { json: String::from(r#"{"items":["#), count: 0, escaped: 0, most_escaped, unlisted }
+        let json = String::from(r#"{"items":["#);
+        Self { escaped_to: json.len(), json, count: 0, escaped: 0, most_escaped, unlisted }
     }
 
     /// Adds a row, or leaves the rows as they are and answers `false` where it does not fit.
@@ -305,12 +311,16 @@ impl Rows {
             self.json.push(',');
         }
         row.write(&mut self.json, self.unlisted);
-        let added = escaped_len(self.json.get(before..).unwrap_or_default());
-        if self.escaped + added > self.most_escaped {
-            self.json.truncate(before);
-            return false;
+        // Escaped, JSON is twice as long at most: far below the bound nothing needs to be looked at.
+        if self.json.len() * 2 > self.most_escaped {
+            let added = escaped_len(self.json.get(self.escaped_to..).unwrap_or_default());
+            if self.escaped + added > self.most_escaped {
+                self.json.truncate(before);
+                return false;
+            }
+            self.escaped += added;
+            self.escaped_to = self.json.len();
         }
-        self.escaped += added;
         self.count += 1;
         true
     }
@@ -376,7 +386,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Row<'a> {
                 formatter.write_str("a map of attributes")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row<'de>, A::Error> {
-                let mut attributes = Vec::with_capacity(8);
+                let mut attributes = Vec::with_capacity(ATTRIBUTES);
                 while let Some(attribute) = map.next_entry::<Text<'de>, Value<'de>>()? {
                     attributes.push(attribute);
                 }
@@ -471,7 +481,9 @@ mod tests {
             }
             AttributeValue::Ss(set) => json!({"SS": set}),
             AttributeValue::Ns(set) => json!({"NS": set}),
-            AttributeValue::Bs(set) => json!({"BS": set.iter().map(|b| BASE64.encode(b)).collect::<Vec<_>>()}),
+            AttributeValue::Bs(set) => {
+                json!({"BS": set.iter().map(|b| BASE64.encode(b)).collect::<Vec<_>>()})
+            }
             _ => json!({"NULL": true}),
         };
         item.iter().map(|(name, stored)| (name.clone(), value(stored))).collect()

@@ -96,7 +96,8 @@ impl System {
             "AWS_ENDPOINT_URL_DYNAMODB" => Some(self.endpoint.clone()),
             name => made_up(name),
         };
-        Ok(Db::connect(config::endpoint(var).map_err(|error| told(&error))?, prefix))
+        let endpoint = config::endpoint(var).map_err(|error| told(&error))?;
+        Ok(Db::connect(endpoint, prefix).map_err(|error| told(&error))?)
     }
 
     /// A function with the environment that the template gives it at a stage.
