@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::database::{self, Replies};
 use super::figures::{Figure, Spread};
 use super::limit::{Limit, PERIOD};
-use super::process::{Process, TO_FALL_ASLEEP};
+use super::process::Process;
 use super::tls::Authority;
 use super::{ASKED, LIST_UNPRIMED, Measured, Options, rows};
 use crate::Failure;
@@ -40,8 +40,17 @@ struct Subject {
     event: String,
     /// Wall and processor time of each start, in seconds.
     starts: (Vec<f64>, Vec<f64>),
-    /// For each part of a processor: the first requests and the warm ones, one of each a process, in seconds.
-    requests: Vec<(Vec<f64>, Vec<f64>)>,
+    /// For each part of a processor: the first request and a warm one of each process.
+    requests: Vec<Vec<(Taken, Taken)>>,
+}
+
+/// What a request took, in seconds.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    /// From handing out to answered.
+    wall: f64,
+    /// Of the processor.
+    cpu: f64,
 }
 
 /// Measures starts over TLS, and first requests where processes can be limited.
@@ -96,9 +105,8 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
                 }
                 subject.starts.0.push(wall.as_secs_f64());
                 subject.starts.1.push(cpu.as_secs_f64());
-                if let (Some((first, warm)), Some(so_far)) = (requests, subject.requests.get_mut(place)) {
-                    so_far.0.push(first);
-                    so_far.1.push(warm);
+                if let (Some(requests), Some(so_far)) = (requests, subject.requests.get_mut(place)) {
+                    so_far.push(requests);
                 }
             }
         }
@@ -106,57 +114,73 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
     Ok(Measured { figures: figures(&subjects)?, not_measured })
 }
 
-/// The time of the first request, and that of a warm one, of a process that has a part of a processor from now
-/// on. In seconds, from handing out to answered.
-async fn first_and_warm(process: &mut Process, limit: &Limit) -> Result<(f64, f64), Failure> {
+/// The first request and a warm one, of a process that has a part of a processor from now on.
+async fn first_and_warm(process: &mut Process, limit: &Limit) -> Result<(Taken, Taken), Failure> {
     limit.hold(process.id())?;
-    tokio::time::sleep(TO_FALL_ASLEEP).await;
-    limit.fill()?;
-    let first = process.answer_one().await?;
+    let first = one(process, limit).await?;
     rows(&process.last_answer()?, "items", ROWS..=ROWS)?;
     let mut warm = Vec::new();
     for _ in 0..WARM {
         tokio::time::sleep(REST).await;
-        limit.fill()?;
-        warm.push(process.answer_one().await?.as_secs_f64());
+        warm.push(one(process, limit).await?);
     }
-    Ok((first.as_secs_f64(), spread(&warm)?.median))
+    let middle = |of: fn(&Taken) -> f64| Ok::<_, Failure>(spread(warm.iter().map(of))?.median);
+    Ok((first, Taken { wall: middle(|taken| taken.wall)?, cpu: middle(|taken| taken.cpu)? }))
+}
+
+/// One request. Its process may use its whole part at once.
+async fn one(process: &mut Process, limit: &Limit) -> Result<Taken, Failure> {
+    let before = process.processor_time().await?;
+    limit.fill()?;
+    let wall = process.answer_one().await?.as_secs_f64();
+    let cpu = (process.processor_time().await? - before).as_secs_f64();
+    Ok(Taken { wall, cpu })
 }
 
 fn figures(subjects: &[Subject]) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
-    for subject in subjects {
+    for subject in subjects.iter().filter(|subject| subject.primed) {
         let list = subject.list;
         let unprimed = subjects.iter().find(|other| other.list == list && !other.primed);
-        if let (true, Some(unprimed)) = (subject.primed, unprimed) {
-            for (what, without, with) in [
-                ("", &unprimed.starts.0, &subject.starts.0),
-                (": processor", &unprimed.starts.1, &subject.starts.1),
-            ] {
-                let what = format!("start over TLS, {list}{what}");
-                figures.push(Figure::time(what, spread(without)?, spread(with)?));
-            }
-        }
+        let (without, with) = (&unprimed.ok_or("a list is not run without priming")?.starts, &subject.starts);
+        let figure = |what: &str, without: &[f64], with: &[f64]| {
+            let (without, with) = (spread(without.iter().copied())?, spread(with.iter().copied())?);
+            Ok::<_, Failure>(Figure::time(format!("start over TLS, {list}{what}"), without, with))
+        };
+        figures.push(figure("", &without.0, &with.0)?);
+        figures.push(figure(": processor", &without.1, &with.1)?);
     }
     for (place, (_, part)) in PARTS.iter().enumerate() {
         for subject in subjects {
-            let Some((first, warm)) = subject.requests.get(place) else { continue };
-            let way = if subject.primed { "primed" } else { "not primed" };
-            let what = format!("first request, {}, {way}, {part}", subject.list);
-            let figure = Figure::time(what, spread(warm)?, spread(first)?);
-            figures.push(if subject.primed { figure.at_most(AIM) } else { figure });
+            let Some(requests) = subject.requests.get(place) else { continue };
+            let figure = |what: &str, of: fn(&Taken) -> f64| {
+                let warm = spread(requests.iter().map(|(_, warm)| of(warm)))?;
+                let first = spread(requests.iter().map(|(first, _)| of(first)))?;
+                let way = if subject.primed { "primed" } else { "not primed" };
+                let what = format!("first request, {}, {way}{what}", subject.list);
+                Ok::<_, Failure>(Figure::time(what, warm, first))
+            };
+            let wall = figure(&format!(", {part}"), |taken| taken.wall)?;
+            figures.push(if subject.primed { wall.at_most(AIM) } else { wall });
+            if place == 0 {
+                figures.push(figure(": processor", |taken| taken.cpu)?);
+            }
         }
     }
     Ok(figures)
 }
 
-fn spread(seconds: &[f64]) -> Result<Spread, Failure> {
-    Spread::of(seconds.to_vec()).ok_or_else(|| "nothing was started".into())
+fn spread(seconds: impl Iterator<Item = f64>) -> Result<Spread, Failure> {
+    Spread::of(seconds.collect()).ok_or_else(|| "nothing was started".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn taken(wall: f64) -> Taken {
+        Taken { wall, cpu: wall / 2.0 }
+    }
 
     fn subject(primed: bool, start: f64, requests: &[(f64, f64)]) -> Subject {
         Subject {
@@ -166,7 +190,7 @@ mod tests {
             variables: Vec::new(),
             event: String::new(),
             starts: (vec![start], vec![start / 2.0]),
-            requests: requests.iter().map(|(first, warm)| (vec![*first], vec![*warm])).collect(),
+            requests: requests.iter().map(|(first, warm)| vec![(taken(*first), taken(*warm))]).collect(),
         }
     }
 
@@ -183,7 +207,9 @@ mod tests {
                 ("start over TLS, t", 1.5, false),
                 ("start over TLS, t: processor", 1.5, false),
                 ("first request, t, primed, one processor", 2.0, true),
+                ("first request, t, primed: processor", 2.0, false),
                 ("first request, t, not primed, one processor", 3.0, false),
+                ("first request, t, not primed: processor", 3.0, false),
                 ("first request, t, primed, a tenth of a processor", 3.0, true),
                 ("first request, t, not primed, a tenth of a processor", 10.0, false),
             ]

@@ -13,7 +13,7 @@ use crate::Failure;
 use crate::bench::runtime_api::RuntimeApi;
 
 /// What a process needs to fall asleep after its last system call that is seen here.
-pub const TO_FALL_ASLEEP: Duration = Duration::from_millis(2);
+const TO_FALL_ASLEEP: Duration = Duration::from_millis(2);
 
 /// A process and the Runtime API that it polls. It ends with this value.
 pub struct Process {
