@@ -1,9 +1,10 @@
 //! TLS for the DynamoDB of the bench, by an authority of its own that is made for each run.
 
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::{fs, io};
 
 use axum::serve::Listener;
 use rcgen::{
@@ -68,7 +69,9 @@ impl Authority {
         server.alpn_protocols = vec![b"http/1.1".to_vec()];
 
         let file = std::env::temp_dir().join(format!("chaveiro-bench-{}.pem", std::process::id()));
-        fs::write(&file, authority.pem()).map_err(|error| format!("{}: {error}", file.display()))?;
+        File::create_new(&file)
+            .and_then(|mut created| created.write_all(authority.pem().as_bytes()))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(Self { file, server: Arc::new(server) })
     }
 
