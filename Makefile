@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy rollout load rehearse capacity bench tools fmt clean built indexed machine machine-ports
+.PHONY: help run test check build deploy rollout load rehearse capacity bench bench-build tools fmt clean built indexed machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -32,7 +32,7 @@ AT_INDEX = $(if $(FROM_STACK),$(ASK_STACK)) $(ROLLOUT) $(1) '$(INDEX)' $(if $(LO
   $(if $(SEGMENTS),--segments '$(SEGMENTS)')
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: machine-ports .tools/run.stamp ## Start the local stack: database, functions, sample data. Ctrl-C ends it
 	@echo 'Building the functions and the local stack (the first time takes some minutes) ...'
@@ -110,6 +110,10 @@ capacity: ## Measure what every list reads by key, and what a scan would. ARGS='
 bench: ## Measure the release binaries beside floors of the same run. ARGS='--help' tells more
 	@cargo build --quiet --release --workspace --bins $(LOCKED)
 	@target/release/bench $(ARGS)
+
+# Not --locked: one more function is one more line of the lock file of a copy.
+bench-build: machine .tools/all.stamp ## Measure what building takes: all from nothing, then one more function
+	@tools/build-time.sh cargo lambda build --release --$(subst _,-,$(HOST_ARCH))
 
 tools: $(PYTHON_TOOLS) ## Install the pinned tools into .tools
 

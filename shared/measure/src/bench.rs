@@ -1,13 +1,16 @@
 //! Release binaries as whole processes, beside floors of the same run: what starting takes, what a request
-//! takes of the processor, memory, size.
+//! takes of the processor, the first request over TLS, memory, size.
 //!
 //! Absolute times are those of one machine at one moment. What can be compared is the ratio to a floor that
 //! was measured in turns with the function.
 
 pub mod database;
 pub mod figures;
+mod first;
+pub mod limit;
 pub mod process;
 pub mod runtime_api;
+pub mod tls;
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,9 @@ use process::Process;
 
 /// What the relay is told to send, by this variable.
 pub const REQUEST_TO_RELAY: &str = "REQUEST_TO_RELAY";
+
+/// Which list is run without priming, by this variable.
+pub const LIST_UNPRIMED: &str = "LIST_UNPRIMED";
 
 /// How long a process may take to start, or to answer a turn's requests.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,6 +70,8 @@ struct Asked {
 pub struct Options {
     /// How often each binary is started.
     pub starts: usize,
+    /// How often each is started for its first request.
+    pub firsts: usize,
     /// How often function and floor take turns in answering.
     pub rounds: usize,
     /// The requests of a turn.
@@ -72,6 +80,15 @@ pub struct Options {
     pub warm_up: usize,
     /// What the rows are made of.
     pub rows: Make,
+}
+
+/// What came of measuring.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// What was measured.
+    pub figures: Vec<Figure>,
+    /// What this machine does not let be measured, and why.
+    pub not_measured: Vec<String>,
 }
 
 /// Measures the binaries in a folder. `progress` is told what goes on.
@@ -85,10 +102,12 @@ pub async fn measure(
     project: &Path,
     options: &Options,
     progress: impl Fn(&str),
-) -> Result<Vec<Figure>, Failure> {
-    let mut figures = Vec::new();
+) -> Result<Measured, Failure> {
     progress("starts");
-    figures.extend(starts(binaries, project, options).await?);
+    let mut figures = starts(binaries, project, options).await?;
+    progress("first requests");
+    let Measured { figures: firsts, not_measured } = first::measure(binaries, project, options).await?;
+    figures.extend(firsts);
     for asked in &ASKED {
         for (limit, aim) in PAGES {
             progress(&format!("{}, {limit} rows", asked.list.name()));
@@ -96,7 +115,7 @@ pub async fn measure(
         }
     }
     figures.extend(sizes(binaries, project)?);
-    Ok(figures)
+    Ok(Measured { figures, not_measured })
 }
 
 /// Time and processor time from the start of a process to its first poll.

@@ -11,12 +11,14 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use axum::serve::Listener as _;
 use dynoxide::{Database, ImportOptions};
 use kit::list::List;
 use local::template::Template;
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
+use crate::bench::tls::{Authority, HOST};
 use crate::rows;
 
 /// What a row of 1 KB is made of. What it costs is less a matter of its bytes than of its attributes.
@@ -94,9 +96,25 @@ impl Replies {
 pub async fn serve(replies: Arc<Replies>) -> Result<String, Failure> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}", listener.local_addr()?);
-    let routes = Router::new().fallback(answer).with_state(replies);
-    tokio::spawn(async move { axum::serve(listener, routes).await });
+    tokio::spawn(async move { axum::serve(listener, routes(replies)).await });
     Ok(endpoint)
+}
+
+/// Answers on a port of its own, over TLS. Gives its address, which is good for a process that trusts the
+/// authority.
+///
+/// # Errors
+///
+/// There is no port.
+pub async fn serve_over_tls(replies: Arc<Replies>, authority: &Authority) -> Result<String, Failure> {
+    let listener = authority.listen().await?;
+    let endpoint = format!("https://{HOST}:{}", listener.local_addr()?.port());
+    tokio::spawn(async move { axum::serve(listener, routes(replies)).await });
+    Ok(endpoint)
+}
+
+fn routes(replies: Arc<Replies>) -> Router {
+    Router::new().fallback(answer).with_state(replies)
 }
 
 async fn answer(State(replies): State<Arc<Replies>>, request: Bytes) -> impl IntoResponse {

@@ -82,6 +82,22 @@ impl Process {
         self.api.hand_out(times).await
     }
 
+    /// Has it answer its event once. Gives the time from handing the event out to having the answer.
+    ///
+    /// # Errors
+    ///
+    /// An answer that is none of success.
+    pub async fn answer_one(&mut self) -> Result<Duration, Failure> {
+        self.api.hand_out(1).await?;
+        Ok(self.api.last_took())
+    }
+
+    /// The number by which the kernel knows it.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its last answer.
     ///
     /// # Errors
@@ -119,7 +135,7 @@ impl Process {
     }
 
     fn told(&self, what: &str) -> String {
-        format!("/proc/{}/{what}", self.child.id())
+        format!("/proc/{}/{what}", self.id())
     }
 }
 

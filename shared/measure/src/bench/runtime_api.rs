@@ -1,7 +1,7 @@
 //! A Lambda Runtime API for one process: it hands out one event, as often as it is told to.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
@@ -30,6 +30,8 @@ pub struct RuntimeApi {
     idle: Notify,
     refused: AtomicUsize,
     last_answer: Mutex<Bytes>,
+    handed_out: Mutex<Option<Instant>>,
+    last_took: Mutex<Duration>,
 }
 
 impl RuntimeApi {
@@ -85,16 +87,29 @@ impl RuntimeApi {
     /// The last answer, or the last that was none of success.
     #[must_use]
     pub fn last_answer(&self) -> Bytes {
-        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        within(&self.last_answer).clone()
+    }
+
+    /// The time from handing the event out to having the answer, of the last one.
+    #[must_use]
+    pub fn last_took(&self) -> Duration {
+        *within(&self.last_took)
     }
 
     fn keep(&self, answer: Bytes, success: bool) {
+        if let Some(handed_out) = within(&self.handed_out).take() {
+            *within(&self.last_took) = handed_out.elapsed();
+        }
         if success && self.refused.load(Ordering::Relaxed) > 0 {
             return;
         }
         self.refused.fetch_add(usize::from(!success), Ordering::Relaxed);
-        *self.last_answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+        *within(&self.last_answer) = answer;
     }
+}
+
+fn within<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn next(State(api): State<Arc<RuntimeApi>>) -> impl IntoResponse {
@@ -117,7 +132,9 @@ async fn next(State(api): State<Arc<RuntimeApi>>) -> impl IntoResponse {
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:sa-east-1:1:function:f".to_owned()),
         ("content-type", "application/json".to_owned()),
     ];
-    (headers, api.event.clone())
+    let event = api.event.clone();
+    *within(&api.handed_out) = Some(Instant::now());
+    (headers, event)
 }
 
 async fn answered(State(api): State<Arc<RuntimeApi>>, answer: Bytes) -> StatusCode {

@@ -12,15 +12,18 @@ use std::process::ExitCode;
 use measure::Failure;
 use measure::bench::database::Make;
 use measure::bench::figures::table;
-use measure::bench::{self, Options};
+use measure::bench::{self, Measured, Options};
 use serde_json::json;
 
 const HELP: &str = "\
-Measures the functions that were built beside this program: how long they take to start, what a request takes
-of the processor, memory and size, each beside a floor that is measured in turns with it. Run it in the
+Measures the functions that were built beside this program: how long they take to start, how long the first
+request takes over TLS, what a request takes of the processor, memory and size, each beside a floor that is
+measured in turns with it. Run it in the
 project's folder, on Linux, while nothing else is busy. docs/bench.md tells what the figures mean.
 
   --starts N      how often each is started (40)
+  --firsts N      how often each is started for its first request (15). Limits what a process has of the
+                  processor, by a control group, which takes the rights of root
   --rounds N      how often function and floor take turns in answering (10)
   --requests N    the requests of a turn (200)
   --plain         rows of keys and one text, instead of rows like a product's, with some twenty values
@@ -40,23 +43,29 @@ fn run(words: &[String]) -> Result<(), Failure> {
     let before = load()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let progress = |doing: &str| eprintln!("{doing} ...");
-    let figures = runtime.block_on(bench::measure(binaries, Path::new("."), &options, progress))?;
+    let measured = runtime.block_on(bench::measure(binaries, Path::new("."), &options, progress))?;
+    let Measured { figures, not_measured } = measured;
     let (processor, processors, after) = (processor()?, std::thread::available_parallelism()?, load()?);
     if as_json {
         let told = json!({
             "processor": processor, "processors": processors, "load": {"before": before, "after": after},
-            "starts": options.starts, "requests": options.rounds * options.requests, "figures": figures,
+            "starts": options.starts, "firsts": options.firsts, "requests": options.rounds * options.requests,
+            "figures": figures, "notMeasured": not_measured,
         });
         println!("{told:#}");
     } else {
         print!("{}", table(&figures));
+        for what in &not_measured {
+            println!("\nnot measured: {what}");
+        }
         println!("\n{processors} x {processor}; load average {before} before, {after} after.");
     }
     Ok(())
 }
 
 fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
-    let mut options = Options { starts: 40, rounds: 10, requests: 200, warm_up: 200, rows: Make::Product };
+    let mut options =
+        Options { starts: 40, firsts: 15, rounds: 10, requests: 200, warm_up: 200, rows: Make::Product };
     let mut as_json = false;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -70,6 +79,7 @@ fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
                 continue;
             }
             "--starts" => &mut options.starts,
+            "--firsts" => &mut options.firsts,
             "--rounds" => &mut options.rounds,
             "--requests" => &mut options.requests,
             _ => return Err(format!("{word:?} is not understood here; --help tells what is").into()),
