@@ -21,7 +21,7 @@ fn main() -> Result<(), Error> {
     let endpoint = config::endpoint(config::process_var)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let db = Db::connect(endpoint, &settings.table_prefix);
+        let db = Db::connect(endpoint, &settings.table_prefix)?;
         let app = App::new(function, settings, db);
         let handler = service_fn(async |event: LambdaEvent<Box<RawValue>>| {
             let time_left = event.context.deadline().duration_since(SystemTime::now())?;
