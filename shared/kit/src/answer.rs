@@ -228,8 +228,10 @@ async fn page_in_order(
     while left > 0 {
         let mut body = Body::default();
         let part = session.query(plan, Want::Rows, Some(left), start, &mut body).await?;
-        if !part.items.iter().all(|row| rows.push(row)) {
-            return Ok(None);
+        for row in &part.items {
+            if !rows.push(row)? {
+                return Ok(None);
+            }
         }
         total += part.count;
         left = left.saturating_sub(part.count);
@@ -279,8 +281,8 @@ async fn page_by_places(
     // Between the two reads a row may have been deleted, or may have left the question's range: the index
     // is behind the table. Such a row is neither shown nor counted.
     let mut gone = keys.len();
-    for item in found.iter().filter(|item| still_asked(plan, item)) {
-        if !rows.push(&Row::from(item)) {
+    for item in found.into_iter().filter(|item| still_asked(plan, item)) {
+        if !rows.push_item(item) {
             return Ok(None);
         }
         gone -= 1;
@@ -321,10 +323,12 @@ impl Place {
     fn new(plan: &Plan, row: &Row<'_>) -> Self {
         let by = match (plan.order_from, plan.order_by) {
             (Some(derived), _) => {
-                let texts = derived.from.iter().map(|path| row.text(path));
-                texts.collect::<Option<Vec<&str>>>().and_then(|texts| (derived.value)(&texts).ok())
+                let texts = derived.from.iter().map(|path| row.text(path)).collect::<Option<Vec<String>>>();
+                texts.and_then(|texts| {
+                    (derived.value)(&texts.iter().map(String::as_str).collect::<Vec<&str>>()).ok()
+                })
             }
-            (None, Some((attribute, _))) => row.text(attribute).map(str::to_owned),
+            (None, Some((attribute, _))) => row.text(attribute),
             (None, None) => None,
         };
         let attributes = plan.table.key.attributes();
@@ -357,8 +361,10 @@ async fn collection(plan: &Plan, rows: &mut Rows, session: &mut Session<'_>) -> 
     loop {
         let mut body = Body::default();
         let part = session.query(plan, Want::Rows, None, start, &mut body).await?;
-        if !part.items.iter().all(|row| rows.push(row)) {
-            return Ok(false);
+        for row in &part.items {
+            if !rows.push(row)? {
+                return Ok(false);
+            }
         }
         start = part.next;
         if start.is_none() {

@@ -482,7 +482,7 @@ impl<'a> Session<'a> {
             };
             let mut last = None;
             for row in &part.items {
-                if rows.count() == limit || !rows.push(row) {
+                if rows.count() == limit || !rows.push(row)? {
                     if rows.count() == 0 {
                         return Err(Error::internal("filling a page", "a single row is larger than a page"));
                     }
