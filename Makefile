@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy rollout load rehearse capacity bench tools fmt clean built indexed machine machine-ports
+.PHONY: help run test check build deploy rollout load rehearse capacity bench stress tools fmt clean built indexed machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -110,6 +110,10 @@ capacity: ## Measure what every list reads by key, and what a scan would. ARGS='
 bench: ## Measure the release binaries beside floors of the same run. ARGS='--help' tells more
 	@cargo build --quiet --release --workspace --bins $(LOCKED)
 	@target/release/bench $(ARGS)
+
+stress: ## Ask orders under load and with faults of DynamoDB, through a gateway. ARGS='--help' tells more
+	@cargo build --quiet --release --workspace --bins $(LOCKED)
+	@target/release/stress $(ARGS)
 
 tools: $(PYTHON_TOOLS) ## Install the pinned tools into .tools
 
