@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use local::template::Template;
 use serde::Serialize;
 
 use crate::Failure;
@@ -26,9 +25,9 @@ use known::Question;
 /// The most connections to DynamoDB that an environment may keep while it has nothing to do.
 pub const MOST_CONNECTIONS: usize = 2;
 
-/// The most files and sockets that an environment may have open then: standard input, output and error, what
-/// the runtime waits with, and its connections.
-pub const MOST_OPEN_FILES: usize = 12;
+/// How many more files and sockets it may have open then than after its start: it may have been started while
+/// DynamoDB took no connection.
+pub const MOST_MORE_FILES: usize = MOST_CONNECTIONS;
 
 /// How long connections have to be closed by whoever is done with them.
 const TO_CLOSE: Duration = Duration::from_secs(5);
@@ -128,8 +127,10 @@ pub struct Kept {
     pub memory_after: f64,
     /// By how much the one that grew most did.
     pub growth: u64,
-    /// The most open files of one.
+    /// The most files and sockets that one has open.
     pub open_files: usize,
+    /// How many more that is, of the one where it is most, than after its start.
+    pub more_files: usize,
     /// The most connections to DynamoDB of one.
     pub connections: usize,
 }
@@ -181,7 +182,7 @@ impl Options {
 /// It does not answer, or not what the sample data say.
 pub async fn at(url: &str, options: &Options, progress: &Progress) -> Result<Report, Failure> {
     let asking = Asking::new(url, PATIENCE, progress.answered.clone());
-    let mut subject = Subject::new(asking, None).await?;
+    let mut subject = Subject::new(asking, known::questions(&known::orders()), None).await?;
     let mut report = Report::default();
     subject.steps(options, progress, &mut report).await;
     Ok(Report { problems: subject.problems, ..report })
@@ -200,8 +201,8 @@ pub async fn own(
     options: &Options,
     progress: &Progress,
 ) -> Result<Report, Failure> {
-    let database = local::database::open(&Template::load(project.join("template.yaml"))?)?;
-    local::sample::load(&database, "")?;
+    let orders = known::orders();
+    let database = known::database(project, &orders)?;
     let database = DynamoDb::new(Replies::of(database), PACE, options.seed);
     let binary = binaries.join(orders::LIST.name());
     let environments = Environments::new(binary, database.clone(), options.environments, options.deadline);
@@ -211,7 +212,7 @@ pub async fn own(
     let turns = most.div_ceil(options.environments.max(1)) + 1;
     let patience = (options.deadline + TO_CLOSE) * u32::try_from(turns)?;
     let asking = Asking::new(&url, patience, progress.answered.clone());
-    let mut subject = Subject::new(asking, Some(environments.clone())).await?;
+    let mut subject = Subject::new(asking, known::questions(&orders), Some(environments.clone())).await?;
     let mut report = Report::default();
     subject.steps(options, progress, &mut report).await;
     if options.alone > 0 || options.requests > 0 {
@@ -225,8 +226,11 @@ pub async fn own(
 
 impl Subject {
     /// Learns the right answers, as far as they are those of the sample data.
-    async fn new(asking: Arc<Asking>, environments: Option<Arc<Environments>>) -> Result<Self, Failure> {
-        let mut questions = known::questions();
+    async fn new(
+        asking: Arc<Asking>,
+        mut questions: Vec<Question>,
+        environments: Option<Arc<Environments>>,
+    ) -> Result<Self, Failure> {
         for question in &mut questions {
             let answer = asking.ask(question).await?;
             if answer.status != 200 {
@@ -363,10 +367,12 @@ impl Subject {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
-        let (mut memory, mut open_files) = (Vec::new(), 0);
+        let (mut memory, mut open_files, mut more_files) = (Vec::new(), 0, 0);
         for environment in &all {
             memory.push(environment.process.resident_memory()?);
-            open_files = open_files.max(environment.process.open_files()?);
+            let open = environment.process.open_files()?;
+            open_files = open_files.max(open);
+            more_files = more_files.max(open.saturating_sub(environment.open_files));
         }
         let grown = memory.iter().zip(settled).map(|(after, before)| after.saturating_sub(*before));
         let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len().max(1) as f64;
@@ -377,21 +383,32 @@ impl Subject {
             memory_after: mean(&memory),
             growth: grown.max().unwrap_or_default(),
             open_files,
+            more_files,
             connections,
         };
-        if kept.growth > options.growth {
-            self.problems.add(format!("an environment grew by {} bytes", kept.growth));
-        }
-        if kept.open_files > MOST_OPEN_FILES {
-            self.problems.add(format!("an environment has {} files open", kept.open_files));
-        }
-        if kept.connections > MOST_CONNECTIONS {
-            self.problems.add(format!("an environment keeps {} connections to DynamoDB", kept.connections));
-        }
-        if kept.environments > options.environments {
-            self.problems.add(format!("{} environments were started", kept.environments));
-        }
+        kept.problems(options).into_iter().for_each(|problem| self.problems.add(problem));
         Ok(kept)
+    }
+}
+
+impl Kept {
+    /// What is more than it may be.
+    #[must_use]
+    pub fn problems(&self, options: &Options) -> Vec<String> {
+        let Self { environments, growth, more_files, connections, .. } = self;
+        let bounds = [
+            (*growth > options.growth, format!("an environment grew by {growth} bytes")),
+            (
+                *more_files > MOST_MORE_FILES,
+                format!("an environment has {more_files} more files open than at first"),
+            ),
+            (
+                *connections > MOST_CONNECTIONS,
+                format!("an environment keeps {connections} connections to DynamoDB"),
+            ),
+            (*environments > options.environments, format!("{environments} environments were started")),
+        ];
+        bounds.into_iter().filter(|(exceeded, _)| *exceeded).map(|(_, problem)| problem).collect()
     }
 }
 
@@ -415,14 +432,14 @@ mod tests {
 
     fn few() -> Options {
         Options {
-            steps: vec![1, 3],
-            step_requests: 20,
+            steps: vec![2],
+            step_requests: 10,
             alone: 0,
-            requests: 120,
+            requests: 40,
             at_once: 4,
             environments: 2,
             deadline: Duration::from_secs(10),
-            shares: Shares([4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 0.0, 0.0, 0.0]),
+            shares: Shares([6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 0.0, 0.0, 0.0]),
             seed: 1,
             growth: 64_000_000,
         }
@@ -432,43 +449,59 @@ mod tests {
     async fn a_few_requests_are_answered_rightly_or_clearly() {
         let report = own(&binaries(), project(), &few(), &silent()).await.unwrap();
         assert_eq!(report.problems.first, Vec::<String>::new());
-        let [alone, three] = report.steps.as_slice() else { panic!("{report:?}") };
-        for step in [alone, three] {
-            assert_eq!(step.statuses, BTreeMap::from([(200, 20)]));
-            let functions = step.functions.as_ref().unwrap();
-            assert!(functions.read_units > 1.0 && functions.calls > 1.0, "{functions:?}");
-        }
+        let [step] = report.steps.as_slice() else { panic!("{report:?}") };
+        assert_eq!(step.statuses, BTreeMap::from([(200, 10)]));
+        let functions = step.functions.as_ref().unwrap();
+        assert!(functions.read_units > 1.0 && functions.calls > 1.0, "{functions:?}");
         let mixed = report.mixed.unwrap();
-        assert_eq!(mixed.statuses.values().sum::<usize>(), 120);
+        assert_eq!(mixed.statuses.values().sum::<usize>(), 40);
         assert!(mixed.statuses.len() > 1, "no fault outlasted the tries: {mixed:?}");
         let given: u64 = report.faults.iter().map(|faulty| faulty.given).sum();
-        assert!(given > 20, "{given}");
+        assert!(given > 10, "{given}");
         let kept = report.kept.unwrap();
         assert_eq!(kept.environments, 2, "more asked at once than may be started");
         assert!(kept.memory_after > 1e6 && kept.open_files > 3, "{kept:?}");
     }
 
     #[tokio::test]
-    async fn what_is_wrong_is_told() {
-        let database =
-            local::database::open(&Template::load(project().join("template.yaml")).unwrap()).unwrap();
-        local::sample::load(&database, "").unwrap();
-        let database = DynamoDb::new(Replies::of(database), PACE, 1);
-        let binary = binaries().join(orders::LIST.name());
-        let environments = Environments::new(binary, database, 1, Duration::from_secs(10));
-        let url = environments.serve().await.unwrap();
+    async fn a_gateway_that_answers_otherwise_is_found_out() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let answer = || async { ([("content-type", "application/json")], "{}") };
+        let routes = axum::Router::new().fallback(answer);
+        tokio::spawn(async move { axum::serve(listener, routes).await });
         let asking = Asking::new(&url, PATIENCE, Arc::new(|| ()));
-        let mut subject = Subject::new(asking, Some(environments.clone())).await.unwrap();
-        // One of the right answers is another one than comes.
-        let mut questions = subject.questions.to_vec();
-        questions[0].right = questions[1].right.clone();
-        subject.questions = Arc::new(questions);
-        subject.ask("wrong", 40, 2, FAIR).await;
-        assert_eq!(subject.problems.count, 2, "{:?}", subject.problems);
-        assert!(subject.problems.first[0].contains("wrong body"), "{:?}", subject.problems);
-        // It kept more than it may.
-        let bounds = Options { growth: 0, environments: 0, ..few() };
-        subject.kept(&environments, &[1], 1, &bounds).await.unwrap();
-        assert_eq!(subject.problems.count, 4, "{:?}", subject.problems);
+        let questions = known::questions(&[]);
+        assert!(Subject::new(asking.clone(), questions.clone(), None).await.is_err(), "it is not learned");
+
+        // As if it had been right before, but for one answer.
+        let mut right = questions.clone();
+        right.iter_mut().skip(1).for_each(|question| question.right = "{}".into());
+        let round = asking.round(&Arc::new(right), questions.len() * 2, 3, FAIR).await;
+        assert_eq!((round.problems.count, round.statuses), (2, BTreeMap::from([(200, 40)])));
+        assert!(round.problems.first[0].contains("wrong body"), "{:?}", round.problems);
+    }
+
+    #[test]
+    fn what_was_kept_has_its_bounds() {
+        let kept = Kept {
+            environments: 2,
+            after: 1,
+            memory_before: 9e6,
+            memory_after: 9e6,
+            growth: few().growth,
+            open_files: 20,
+            more_files: MOST_MORE_FILES,
+            connections: MOST_CONNECTIONS,
+        };
+        assert_eq!(kept.problems(&few()), Vec::<String>::new());
+        for more in [
+            Kept { environments: 3, ..kept.clone() },
+            Kept { growth: few().growth + 1, ..kept.clone() },
+            Kept { more_files: MOST_MORE_FILES + 1, ..kept.clone() },
+            Kept { connections: MOST_CONNECTIONS + 1, ..kept.clone() },
+        ] {
+            assert_eq!(more.problems(&few()).len(), 1, "{more:?}");
+        }
     }
 }

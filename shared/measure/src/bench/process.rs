@@ -122,7 +122,7 @@ impl Process {
     ///
     /// The kernel does not tell.
     pub fn peak_memory(&self) -> Result<u64, Failure> {
-        self.memory("VmHWM:")
+        self.memory("VmHWM")
     }
 
     /// The memory that it has at this moment, in bytes.
@@ -131,7 +131,7 @@ impl Process {
     ///
     /// The process has ended, or the kernel does not tell.
     pub fn resident_memory(&self) -> Result<u64, Failure> {
-        self.memory("VmRSS:")
+        self.memory("VmRSS")
     }
 
     /// How many files, sockets and the like it has open.
@@ -145,8 +145,9 @@ impl Process {
 
     fn memory(&self, what: &str) -> Result<u64, Failure> {
         let told = std::fs::read_to_string(self.told("status"))?;
-        let line = told.lines().find_map(|line| line.strip_prefix(what));
-        let line = line.ok_or_else(|| format!("{what} is not told of process {}", self.child.id()))?;
+        let line = told.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
+        let line =
+            line.ok_or_else(|| format!("process {} has ended, or its {what} is not told", self.child.id()))?;
         Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
     }
 

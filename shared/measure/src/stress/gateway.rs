@@ -36,6 +36,8 @@ pub struct Environment {
     pub process: Process,
     /// The port.
     pub port: Arc<Port>,
+    /// How many files and sockets it had open once it was started.
+    pub open_files: usize,
 }
 
 /// What was seen of the environments since it was last asked.
@@ -173,7 +175,8 @@ impl Environments {
             }
         };
         let process = Process::start(&self.binary, &port.url, self.time_to_answer, &[], line).await?;
-        let environment = Arc::new(Environment { process, port });
+        let open_files = process.open_files()?;
+        let environment = Arc::new(Environment { process, port, open_files });
         locked(&self.all).push(environment.clone());
         locked(&self.seen).started += 1;
         Ok(environment)

@@ -1,7 +1,12 @@
 //! What is asked, with the right answer: worked out from the sample data alone, and then, whole, as it came
 //! while nothing failed.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use axum::body::Bytes;
+use dynoxide::{AttributeValue, Database, ImportOptions};
+use local::template::Template;
 use serde_json::Value;
 
 use crate::Failure;
@@ -74,11 +79,29 @@ const ASKED: [Asked; 10] = [
     },
 ];
 
-/// Every question, of each tenant of the sample data.
+/// The orders of the sample data, as DynamoDB JSON.
 #[must_use]
-pub fn questions() -> Vec<Question> {
+pub fn orders() -> Vec<Value> {
     let sample = local::sample::items().into_iter().filter(|items| items.table == orders::LIST.table().name);
-    let orders: Vec<Value> = sample.flat_map(|items| items.items).collect();
+    sample.flat_map(|items| items.items).collect()
+}
+
+/// A database in which they are.
+///
+/// # Errors
+///
+/// A template that cannot be read, and orders that the database does not take.
+pub fn database(project: &Path, orders: &[Value]) -> Result<Database, Failure> {
+    let database = local::database::open(&Template::load(project.join("template.yaml"))?)?;
+    let stored = |order: &Value| serde_json::from_value::<HashMap<String, AttributeValue>>(order.clone());
+    let items = orders.iter().map(stored).collect::<Result<_, _>>()?;
+    database.import_items(orders::LIST.table().name, items, ImportOptions::default())?;
+    Ok(database)
+}
+
+/// Every question about these orders, of each tenant of the sample data.
+#[must_use]
+pub fn questions(orders: &[Value]) -> Vec<Question> {
     let mut questions = Vec::new();
     for tenant in local::sample::TENANTS {
         let own = orders.iter().filter(|order| text(order, "/tenant/S") == tenant);
@@ -134,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_question_finds_something_but_the_one_past_the_end() {
-        for question in questions() {
+        for question in questions(&orders()) {
             let empty = question.path == "/orders?page=14&limit=20";
             assert_eq!(question.ids.is_empty(), empty, "{}: {question:?}", question.path);
             assert!(question.total > 0);
@@ -143,7 +166,10 @@ mod tests {
 
     #[test]
     fn a_body_with_another_row_order_total_or_tenant_is_not_learned() {
-        let mut question = questions().remove(0);
+        let order = |number: u8| json!({"tenant": {"S": "acme"}, "id": {"S": format!("order-{number:02}")}});
+        let orders: Vec<Value> = (0..30).map(order).collect();
+        let mut question = questions(&orders).remove(0);
+        assert_eq!((question.ids[0].as_str(), question.ids.len(), question.total), ("order-29", 20, 30));
         let body = |ids: &[String], total: usize, tenant: &str| {
             let items: Vec<Value> = ids.iter().map(|id| json!({"id": id, "tenant": tenant})).collect();
             Bytes::from(json!({"items": items, "page": 1, "limit": 20, "total": total}).to_string())

@@ -1,7 +1,7 @@
 //! What was measured, as tables.
 
 use crate::report::{grouped, markdown};
-use crate::stress::{Kept, MOST_CONNECTIONS, MOST_OPEN_FILES, Options, Report, Step};
+use crate::stress::{Kept, MOST_CONNECTIONS, MOST_MORE_FILES, Options, Report, Step};
 
 /// The report as tables of Markdown.
 #[must_use]
@@ -86,7 +86,13 @@ fn kept(kept: &Kept, options: &Options) -> String {
     let lines = [
         ["memory, on average", &megabytes(kept.memory_before), &megabytes(kept.memory_after), ""],
         ["memory, the largest growth", "", &megabytes(kept.growth as f64), &megabytes(options.growth as f64)],
-        ["open files, the most", "", &kept.open_files.to_string(), &MOST_OPEN_FILES.to_string()],
+        ["open files, the most", "", &kept.open_files.to_string(), ""],
+        [
+            "more open files than at first, the most",
+            "",
+            &kept.more_files.to_string(),
+            &MOST_MORE_FILES.to_string(),
+        ],
         [
             "connections to DynamoDB, the most",
             "",
@@ -161,6 +167,7 @@ mod tests {
             memory_after: 9.5e6,
             growth: 700_000,
             open_files: 9,
+            more_files: 0,
             connections: 1,
         };
         let faulty = Faulty { fault: Fault::Stall, given_alone: 8, alone: Some(step.clone()), given: 1_234 };
