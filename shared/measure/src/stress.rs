@@ -499,7 +499,7 @@ mod tests {
             Kept { environments: 3, ..kept.clone() },
             Kept { growth: few().growth + 1, ..kept.clone() },
             Kept { more_files: MOST_MORE_FILES + 1, ..kept.clone() },
-            Kept { connections: MOST_CONNECTIONS + 1, ..kept.clone() },
+            Kept { connections: MOST_CONNECTIONS + 1, ..kept },
         ] {
             assert_eq!(more.problems(&few()).len(), 1, "{more:?}");
         }

@@ -462,10 +462,7 @@ mod tests {
         // Two and a half calls each on average, and no other begins meanwhile.
         assert!((2.0..2.8).contains(&share(Fault::Throttled)), "{}", share(Fault::Throttled));
         assert!((4.2..5.5).contains(&share(Fault::Reset)), "{}", share(Fault::Reset));
-        assert_eq!(
-            calls.iter().flatten().count(),
-            ((share(Fault::Throttled) + share(Fault::Reset)) * 400.0).round() as usize
-        );
+        assert!(calls.iter().flatten().all(|fault| matches!(fault, Fault::Throttled | Fault::Reset)));
     }
 
     #[tokio::test]
