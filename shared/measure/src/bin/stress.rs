@@ -35,7 +35,7 @@ docs/stress.md tells what the figures mean.
   --deadline SECONDS   the time that the function has for a request (10)
   --share FAULT=N      of how many calls in a hundred this fault begins; may be given several times
   --seed N             what fixes the faults that come by chance (1)
-  --growth MB          by how much the memory of an environment may grow (2)
+  --growth MB          by how much the memory of an environment may grow (1)
   --no-faults          the steps alone
   --at URL             the steps alone, at a gateway that serves the sample data: http://127.0.0.1:9000 while
                        make run runs
@@ -104,7 +104,7 @@ fn wanted(words: &[String]) -> Result<Wanted, Failure> {
         deadline: Duration::from_secs(10),
         shares: Shares::default(),
         seed: 1,
-        growth: 2_000_000,
+        growth: 1_000_000,
     };
     let mut wanted = Wanted { options, at: None, as_json: false };
     let options = &mut wanted.options;

@@ -11,6 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use kit::error::chain;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -119,7 +120,9 @@ impl Asking {
             let body = body.collect().await?.to_bytes();
             Ok::<_, Failure>(Answer { status: parts.status.as_u16(), headers: parts.headers, body })
         };
-        tokio::time::timeout(self.patience, answered).await?
+        let answered =
+            tokio::time::timeout(self.patience, answered).await.unwrap_or_else(|late| Err(late.into()));
+        answered.map_err(|error| format!("no answer from {}: {}", self.gateway, chain(&*error)).into())
     }
 
     /// Asks the questions in turn, so many times in all and so many at once, and judges the answers.
@@ -149,7 +152,7 @@ impl Asking {
                             *round.statuses.entry(answer.status).or_default() += 1;
                             judge::problem(&answer, &question.right, allowed)
                         }
-                        Err(problem) => Some(format!("no answer: {problem}")),
+                        Err(problem) => Some(problem.to_string()),
                     };
                     if let Some(problem) = problem {
                         round.problems.add(format!("{} of {}: {problem}", question.path, question.tenant));
