@@ -361,7 +361,7 @@ mod tests {
     use super::*;
     use crate::stress::known;
 
-    const PACE: Pace = Pace { slow: Duration::from_millis(60), trickle: Duration::from_secs(10) };
+    const PACE: Pace = Pace { slow: Duration::from_millis(60), trickle: Duration::from_secs(6) };
 
     fn database() -> Arc<DynamoDb> {
         let project = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));

@@ -121,6 +121,12 @@ pub fn questions(orders: &[Value]) -> Vec<Question> {
 }
 
 impl Question {
+    /// Whether its page has no row.
+    #[must_use]
+    pub fn finds_none(&self) -> bool {
+        self.ids.is_empty()
+    }
+
     /// Keeps this body as the right one, if it has the right rows in the right order and the right total.
     ///
     /// # Errors
@@ -154,15 +160,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn every_question_finds_something_but_the_one_past_the_end() {
-        for question in questions(&orders()) {
-            let empty = question.path == "/orders?page=14&limit=20";
-            assert_eq!(question.ids.is_empty(), empty, "{}: {question:?}", question.path);
-            assert!(question.total > 0);
-        }
-    }
 
     #[test]
     fn a_body_with_another_row_order_total_or_tenant_is_not_learned() {
