@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy rollout load rehearse capacity bench bench-build tools fmt clean built indexed machine machine-ports
+.PHONY: help run test check build deploy rollout load rehearse capacity bench bench-build stress tools fmt clean built indexed machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -114,6 +114,10 @@ bench: ## Measure the release binaries beside floors of the same run. ARGS='--he
 # Not --locked: one more function is one more line of the lock file of a copy.
 bench-build: machine .tools/all.stamp ## Measure what building takes: all from nothing, then one more function
 	@tools/build-time.sh cargo lambda build --release --$(subst _,-,$(HOST_ARCH))
+
+stress: ## Ask orders under load and with faults of DynamoDB, through a gateway. ARGS='--help' tells more
+	@cargo build --quiet --release --workspace --bins $(LOCKED)
+	@target/release/stress $(ARGS)
 
 tools: $(PYTHON_TOOLS) ## Install the pinned tools into .tools
 

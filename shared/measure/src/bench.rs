@@ -16,6 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -32,6 +33,9 @@ pub const LIST_UNPRIMED: &str = "LIST_UNPRIMED";
 
 /// How long a process may take to start, or to answer a turn's requests.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The time that a request has.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
 
 /// The floor of a start.
 const EMPTY: &str = "floor-empty";
@@ -125,10 +129,10 @@ async fn starts(binaries: &Path, project: &Path, options: &Options) -> Result<Ve
     let names: Vec<&str> = std::iter::once(EMPTY).chain(ASKED.map(|asked| asked.list.name())).collect();
     let mut taken = vec![(Vec::new(), Vec::new()); names.len()];
     // The first start of each is not counted: it reads the binary from the disk.
-    for start in 0..=options.starts {
+    for turn in 0..=options.starts {
         for (name, (wall, cpu)) in names.iter().zip(&mut taken) {
-            let process = Process::start(&binaries.join(name), &endpoint, String::new(), &[]).await?;
-            if start > 0 {
+            let process = start(&binaries.join(name), &endpoint, &[]).await?;
+            if turn > 0 {
                 wall.push(process.time_to_first_poll()?.as_secs_f64());
                 cpu.push(process.processor_time().await?.as_secs_f64());
             }
@@ -161,24 +165,22 @@ async fn requests(
     let database = Replies::open(project, [asked.list], options.rows)?;
     let endpoint = database::serve(database.clone()).await?;
 
-    let mut ours = Process::start(&binaries.join(name), &endpoint, event.clone(), &[]).await?;
+    let ours = start(&binaries.join(name), &endpoint, &[]).await?;
     let ours_started = ours.peak_memory()?;
-    ours.answer(options.warm_up).await?;
-    rows(&ours.last_answer()?, "items", limit..=limit)?;
+    rows(&ours.answer(&event, options.warm_up).await?, "items", limit..=limit)?;
     // What a page's rows come from: the floor asks for the same, and is answered the same.
     let relayed = [(REQUEST_TO_RELAY, database.request_of_the_largest()?)];
-    let mut floor = Process::start(&binaries.join(RELAY), &endpoint, event, &relayed).await?;
+    let floor = start(&binaries.join(RELAY), &endpoint, &relayed).await?;
     let floor_started = floor.peak_memory()?;
-    floor.answer(options.warm_up).await?;
     // A list with a cursor asks for a row more than it answers.
-    rows(&floor.last_answer()?, "Items", limit..=limit + 1)?;
+    rows(&floor.answer(&event, options.warm_up).await?, "Items", limit..=limit + 1)?;
 
     let (mut ours_cpu, mut floor_cpu) = (Vec::new(), Vec::new());
     let mut calls = 0.0;
     for _ in 0..options.rounds {
-        floor_cpu.push(each(&mut floor, options.requests).await?);
+        floor_cpu.push(each(&floor, &event, options.requests).await?);
         let before = database.calls();
-        ours_cpu.push(each(&mut ours, options.requests).await?);
+        ours_cpu.push(each(&ours, &event, options.requests).await?);
         calls = (database.calls() - before) as f64 / options.requests as f64;
     }
     let (Some(floor_cpu), Some(ours_cpu)) = (Spread::of(floor_cpu), Spread::of(ours_cpu)) else {
@@ -202,10 +204,15 @@ async fn requests(
     Ok(figures)
 }
 
+/// Starts a binary whose log nobody reads.
+async fn start(binary: &Path, endpoint: &str, more: &[(&str, String)]) -> Result<Process, Failure> {
+    Process::start(binary, endpoint, TIME_TO_ANSWER, more, drop).await
+}
+
 /// The processor time of each of so many requests, in seconds.
-async fn each(process: &mut Process, requests: usize) -> Result<f64, Failure> {
+async fn each(process: &Process, event: &Bytes, requests: usize) -> Result<f64, Failure> {
     let before = process.processor_time().await?;
-    process.answer(requests).await?;
+    process.answer(event, requests).await?;
     Ok((process.processor_time().await? - before).as_secs_f64() / requests as f64)
 }
 
@@ -242,7 +249,7 @@ fn sizes(binaries: &Path, project: &Path) -> Result<Vec<Figure>, Failure> {
 
 impl Asked {
     /// The event, asking for so many rows of the tenant and the entity whose rows are there.
-    fn event(&self, project: &Path, limit: usize) -> Result<String, Failure> {
+    fn event(&self, project: &Path, limit: usize) -> Result<Bytes, Failure> {
         let path: PathBuf = project.join(self.event);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut event: Value = serde_json::from_str(&text)?;
@@ -258,6 +265,6 @@ impl Asked {
         };
         event.insert("rawQueryString".to_owned(), json!(query));
         event.insert("queryStringParameters".to_owned(), parameters);
-        Ok(serde_json::to_string(&event)?)
+        Ok(serde_json::to_vec(&event)?.into())
     }
 }

@@ -1,4 +1,4 @@
-//! What lists cost: read units, time, memory. Never deployed.
+//! What lists cost: read units, time, memory; and how one stands load and faults. Never deployed.
 //!
 //! Lists run here as they do on Lambda, from an event of API Gateway to an answer, on the embedded DynamoDB
 //! with the tables of template.yaml and rows that are made up.
@@ -11,6 +11,7 @@ pub mod emulator;
 pub mod lists;
 pub mod report;
 pub mod rows;
+pub mod stress;
 
 use std::process::ExitCode;
 

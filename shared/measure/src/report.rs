@@ -82,6 +82,26 @@ pub fn csv(measured: &[Measured], options: &Options) -> String {
     text
 }
 
+/// A table of Markdown, which is as well read as it is. The first line holds the titles.
+#[must_use]
+pub fn markdown<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let mut text = String::new();
+    for (place, line) in lines.iter().enumerate() {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("| {cell:width$} "));
+        text.extend(cells.chain(["|\n".to_owned()]));
+        if place == 0 {
+            text.extend(widths.iter().map(|width| format!("|{}", "-".repeat(width + 2))));
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,13 @@ impl Replies {
                 (0..rows::OF_AN_ENTITY).map(|at| row(list, at, make)).collect::<Result<_, Failure>>()?;
             database.import_items(list.table().name, items, ImportOptions::default())?;
         }
-        Ok(Arc::new(Self { database, replies: Mutex::default(), calls: AtomicU64::new(0) }))
+        Ok(Self::of(database))
+    }
+
+    /// What this database replies. Nobody may write to it.
+    #[must_use]
+    pub fn of(database: Database) -> Arc<Self> {
+        Arc::new(Self { database, replies: Mutex::default(), calls: AtomicU64::new(0) })
     }
 
     /// How many calls were answered so far.
@@ -75,15 +81,31 @@ impl Replies {
         Ok(String::from_utf8(request.to_vec())?)
     }
 
-    fn reply(&self, request: &Bytes) -> Result<Bytes, Failure> {
+    /// The reply to a request for this operation.
+    ///
+    /// # Errors
+    ///
+    /// An operation that no list uses, and a request that the database refuses.
+    pub fn reply(&self, operation: &str, request: &Bytes) -> Result<Bytes, Failure> {
         self.calls.fetch_add(1, Ordering::Relaxed);
+        // The SDK writes the attributes of each key in any order, so a batch is seldom twice the same text.
+        let known = match operation {
+            "BatchGetItem" => Bytes::from(serde_json::from_slice::<Value>(request)?.to_string()),
+            _ => request.clone(),
+        };
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reply) = replies.get(request) {
+        if let Some(reply) = replies.get(&known) {
             return Ok(reply.clone());
         }
-        let reply = self.database.query(serde_json::from_slice(request)?)?;
-        let reply = Bytes::from(serde_json::to_vec(&reply)?);
-        replies.insert(request.clone(), reply.clone());
+        let reply = match operation {
+            "BatchGetItem" => {
+                serde_json::to_vec(&self.database.batch_get_item(serde_json::from_slice(request)?)?)?
+            }
+            "Query" => serde_json::to_vec(&self.database.query(serde_json::from_slice(request)?)?)?,
+            _ => return Err(format!("a list asked for {operation:?}").into()),
+        };
+        let reply = Bytes::from(reply);
+        replies.insert(known, reply.clone());
         Ok(reply)
     }
 }
@@ -122,7 +144,7 @@ async fn answer(State(replies): State<Arc<Replies>>, request: Bytes) -> impl Int
         ("content-type", "application/x-amz-json-1.0"),
         ("x-amzn-requestid", "4KBNVRGD25RG1KEO9UT4V3FQDJVV4KQNSO5AEMVJF66Q9ASUAAJG"),
     ];
-    match replies.reply(&request) {
+    match replies.reply("Query", &request) {
         Ok(reply) => (StatusCode::OK, headers, reply),
         Err(problem) => (StatusCode::BAD_REQUEST, headers, Bytes::from(problem.to_string())),
     }

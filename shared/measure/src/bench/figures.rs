@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::report::markdown;
+
 /// A median, and the quartiles around it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
@@ -151,21 +153,7 @@ pub fn table(figures: &[Figure]) -> String {
             within.to_owned(),
         ]
     }));
-    let width = |column: usize| {
-        let cells = lines.iter().filter_map(|line| line.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    let mut text = String::new();
-    for (place, line) in lines.iter().enumerate() {
-        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("| {cell:width$} "));
-        text.extend(cells.chain(["|\n".to_owned()]));
-        if place == 0 {
-            text.extend(widths.iter().map(|width| format!("|{}", "-".repeat(width + 2))));
-            text.push_str("|\n");
-        }
-    }
-    text
+    markdown(&lines)
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use axum::body::Bytes;
+
 use super::database::{self, Replies};
 use super::figures::{Figure, Spread};
 use super::limit::{Limit, PERIOD};
 use super::process::Process;
 use super::tls::Authority;
-use super::{ASKED, LIST_UNPRIMED, Measured, Options, rows};
+use super::{ASKED, LIST_UNPRIMED, Measured, Options, rows, start};
 use crate::Failure;
 
 /// A list as it is deployed, but without the call before its first request.
@@ -37,7 +39,7 @@ struct Subject {
     primed: bool,
     binary: &'static str,
     variables: Vec<(&'static str, String)>,
-    event: String,
+    event: Bytes,
     /// Wall and processor time of each start, in seconds.
     starts: (Vec<f64>, Vec<f64>),
     /// For each part of a processor: the first request and a warm one of each process.
@@ -89,18 +91,17 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
         }
     }
     // The first start of each is not counted: it reads the binary from the disk.
-    for start in 0..=options.firsts {
+    for turn in 0..=options.firsts {
         for subject in &mut subjects {
             for place in 0..limits.len().max(1) {
                 let binary = binaries.join(subject.binary);
-                let event = subject.event.clone();
-                let mut process = Process::start(&binary, &endpoint, event, &subject.variables).await?;
+                let process = start(&binary, &endpoint, &subject.variables).await?;
                 let (wall, cpu) = (process.time_to_first_poll()?, process.processor_time().await?);
                 let requests = match limits.get(place) {
-                    Some(limit) => Some(first_and_warm(&mut process, limit).await?),
+                    Some(limit) => Some(first_and_warm(&process, &subject.event, limit).await?),
                     None => None,
                 };
-                if start == 0 {
+                if turn == 0 {
                     continue;
                 }
                 subject.starts.0.push(wall.as_secs_f64());
@@ -115,24 +116,26 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
 }
 
 /// The first request and a warm one, of a process that has a part of a processor from now on.
-async fn first_and_warm(process: &mut Process, limit: &Limit) -> Result<(Taken, Taken), Failure> {
+async fn first_and_warm(process: &Process, event: &Bytes, limit: &Limit) -> Result<(Taken, Taken), Failure> {
     limit.hold(process.id())?;
-    let first = one(process, limit).await?;
-    rows(&process.last_answer()?, "items", ROWS..=ROWS)?;
+    let first = one(process, event, limit).await?;
     let mut warm = Vec::new();
     for _ in 0..WARM {
         tokio::time::sleep(REST).await;
-        warm.push(one(process, limit).await?);
+        warm.push(one(process, event, limit).await?);
     }
     let middle = |of: fn(&Taken) -> f64| Ok::<_, Failure>(spread(warm.iter().map(of))?.median);
     Ok((first, Taken { wall: middle(|taken| taken.wall)?, cpu: middle(|taken| taken.cpu)? }))
 }
 
 /// One request. Its process may use its whole part at once.
-async fn one(process: &mut Process, limit: &Limit) -> Result<Taken, Failure> {
+async fn one(process: &Process, event: &Bytes, limit: &Limit) -> Result<Taken, Failure> {
     let before = process.processor_time().await?;
     limit.fill()?;
-    let wall = process.answer_one().await?.as_secs_f64();
+    let answer = process.invoke(event.clone()).await?;
+    process.idle().await?;
+    rows(&answer.body, "items", ROWS..=ROWS)?;
+    let wall = answer.taken.as_secs_f64();
     let cpu = (process.processor_time().await? - before).as_secs_f64();
     Ok(Taken { wall, cpu })
 }
@@ -188,7 +191,7 @@ mod tests {
             primed,
             binary: "t",
             variables: Vec::new(),
-            event: String::new(),
+            event: Bytes::new(),
             starts: (vec![start], vec![start / 2.0]),
             requests: requests.iter().map(|(first, warm)| vec![(taken(*first), taken(*warm))]).collect(),
         }

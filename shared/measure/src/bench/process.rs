@@ -1,7 +1,7 @@
 //! A binary at work as a process of its own, and what the kernel says that it used.
 
 use std::fs::Metadata;
-use std::io;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 
 use crate::Failure;
-use crate::bench::runtime_api::RuntimeApi;
+use crate::bench::runtime_api::{Answer, RuntimeApi};
 
 /// What a process needs to fall asleep after its last system call that is seen here.
 const TO_FALL_ASLEEP: Duration = Duration::from_millis(2);
@@ -23,7 +23,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a binary and waits for its first poll.
+    /// Starts a binary and waits for its first poll. It has `time_to_answer` for each event, and `more` in
+    /// its environment. `line` is told each line of its log.
     ///
     /// # Errors
     ///
@@ -31,11 +32,12 @@ impl Process {
     pub async fn start(
         binary: &Path,
         endpoint: &str,
-        event: String,
+        time_to_answer: Duration,
         more: &[(&str, String)],
+        mut line: impl FnMut(String) + Send + 'static,
     ) -> Result<Self, Failure> {
         built(binary)?;
-        let (api, address) = RuntimeApi::serve(event).await?;
+        let (api, address) = RuntimeApi::serve(time_to_answer).await?;
         let mut command = Command::new(binary);
         command
             .env_clear()
@@ -56,8 +58,8 @@ impl Process {
         let mut child = command.spawn()?;
         let log = child.stdout.take();
         let process = Self { child, api, started };
-        if let Some(mut log) = log {
-            std::thread::spawn(move || io::copy(&mut log, &mut io::sink()));
+        if let Some(log) = log {
+            std::thread::spawn(move || BufReader::new(log).lines().map_while(Result::ok).for_each(&mut line));
         }
         process.api.idle().await.map_err(|error| format!("{}: {error}", binary.display()))?;
         Ok(process)
@@ -73,23 +75,22 @@ impl Process {
         Ok(polled - self.started)
     }
 
-    /// Has it answer its event so many times, one after the other.
+    /// Has it answer an event.
     ///
     /// # Errors
     ///
-    /// An answer that is none of success.
-    pub async fn answer(&mut self, times: usize) -> Result<(), Failure> {
-        self.api.hand_out(times).await
+    /// It does not.
+    pub async fn invoke(&self, event: Bytes) -> Result<Answer, Failure> {
+        self.api.invoke(event).await
     }
 
-    /// Has it answer its event once. Gives the time from handing the event out to having the answer.
+    /// Waits until it polls for what is next.
     ///
     /// # Errors
     ///
-    /// An answer that is none of success.
-    pub async fn answer_one(&mut self) -> Result<Duration, Failure> {
-        self.api.hand_out(1).await?;
-        Ok(self.api.last_took())
+    /// It takes too long.
+    pub async fn idle(&self) -> Result<(), Failure> {
+        self.api.idle().await
     }
 
     /// The number by which the kernel knows it.
@@ -98,14 +99,21 @@ impl Process {
         self.child.id()
     }
 
-    /// Its last answer.
+    /// Has it answer an event so many times, one after the other. Gives the last answer.
     ///
     /// # Errors
     ///
-    /// There is none.
-    pub fn last_answer(&self) -> Result<Bytes, Failure> {
-        let answer = self.api.last_answer();
-        if answer.is_empty() { Err("a function did not answer".into()) } else { Ok(answer) }
+    /// An answer that is none of success.
+    pub async fn answer(&self, event: &Bytes, times: usize) -> Result<Bytes, Failure> {
+        let mut last = Bytes::new();
+        for _ in 0..times {
+            last = self.invoke(event.clone()).await?.body;
+            if !last.starts_with(br#"{"statusCode":200"#) {
+                return Err(format!("a function answered {}", String::from_utf8_lossy(&last)).into());
+            }
+        }
+        self.api.idle().await?;
+        Ok(last)
     }
 
     /// The processor time that its threads took so far, in it and in the kernel for it.
@@ -129,13 +137,37 @@ impl Process {
     ///
     /// The kernel does not tell.
     pub fn peak_memory(&self) -> Result<u64, Failure> {
+        self.memory("VmHWM")
+    }
+
+    /// The memory that it has at this moment, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// The process has ended, or the kernel does not tell.
+    pub fn resident_memory(&self) -> Result<u64, Failure> {
+        self.memory("VmRSS")
+    }
+
+    /// How many files, sockets and the like it has open.
+    ///
+    /// # Errors
+    ///
+    /// The process has ended, or the kernel does not tell.
+    pub fn open_files(&self) -> Result<usize, Failure> {
+        Ok(std::fs::read_dir(self.told("fd"))?.count())
+    }
+
+    fn memory(&self, what: &str) -> Result<u64, Failure> {
         let told = std::fs::read_to_string(self.told("status"))?;
-        let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no peak is told")?;
+        let line = told.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
+        let line =
+            line.ok_or_else(|| format!("process {} has ended, or its {what} is not told", self.child.id()))?;
         Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
     }
 
     fn told(&self, what: &str) -> String {
-        format!("/proc/{}/{what}", self.id())
+        format!("/proc/{}/{what}", self.child.id())
     }
 }
 

@@ -1,4 +1,4 @@
-//! A Lambda Runtime API for one process: it hands out one event, as often as it is told to.
+//! A Lambda Runtime API for one process: it hands out events, one after the other, and takes the answers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -6,32 +6,52 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot, watch};
 
 use crate::Failure;
 use crate::bench::PATIENCE;
 
-/// The time that an invocation has.
-const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
+/// How long an answer is waited for once its deadline is over, so that a late one is told as late.
+const AFTER_THE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// What goes on between the API and its process.
-#[derive(Default)]
 pub struct RuntimeApi {
-    event: String,
+    /// The time that an invocation has.
+    time_to_answer: Duration,
     first_poll: OnceLock<Instant>,
-    /// How often the event is still to be handed out.
-    left: AtomicUsize,
+    /// How often the process has polled.
+    polls: watch::Sender<usize>,
+    /// How many events it was given.
+    given: AtomicUsize,
+    next: Mutex<Option<Invocation>>,
     added: Notify,
-    /// The process polls, and there is nothing left.
-    idle: Notify,
-    refused: AtomicUsize,
-    last_answer: Mutex<Bytes>,
-    handed_out: Mutex<Option<Instant>>,
-    last_took: Mutex<Duration>,
+    under_way: Mutex<Option<UnderWay>>,
+}
+
+struct Invocation {
+    event: Bytes,
+    answer: oneshot::Sender<Answer>,
+}
+
+struct UnderWay {
+    id: String,
+    began: Instant,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// What a function answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// What it sent.
+    pub body: Bytes,
+    /// Whether that is an error instead of an answer.
+    pub is_error: bool,
+    /// The time from handing the event out to the answer.
+    pub taken: Duration,
 }
 
 impl RuntimeApi {
@@ -40,8 +60,16 @@ impl RuntimeApi {
     /// # Errors
     ///
     /// There is no port.
-    pub async fn serve(event: String) -> Result<(Arc<Self>, String), Failure> {
-        let api = Arc::new(Self { event, ..Self::default() });
+    pub async fn serve(time_to_answer: Duration) -> Result<(Arc<Self>, String), Failure> {
+        let api = Arc::new(Self {
+            time_to_answer,
+            first_poll: OnceLock::new(),
+            polls: watch::Sender::default(),
+            given: AtomicUsize::default(),
+            next: Mutex::default(),
+            added: Notify::default(),
+            under_way: Mutex::default(),
+        });
         let routes = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(answered))
@@ -65,85 +93,69 @@ impl RuntimeApi {
     ///
     /// It takes too long.
     pub async fn idle(&self) -> Result<(), Failure> {
-        let waited = tokio::time::timeout(PATIENCE, self.idle.notified()).await;
-        waited.map_err(|_| "a function does not poll".into())
+        let given = self.given.load(Ordering::Relaxed);
+        let mut polls = self.polls.subscribe();
+        let waited = tokio::time::timeout(PATIENCE, polls.wait_for(|polls| *polls > given)).await;
+        waited.map_err(|_| "a function does not poll")??;
+        Ok(())
     }
 
-    /// Hands out the event so many times, and waits until all are answered.
+    /// Hands out an event and waits for the answer, also for one that comes a little late. One at a time.
     ///
     /// # Errors
     ///
-    /// It takes too long, or an answer is none of success.
-    pub async fn hand_out(&self, times: usize) -> Result<(), Failure> {
-        self.left.store(times, Ordering::Relaxed);
+    /// None comes.
+    pub async fn invoke(&self, event: Bytes) -> Result<Answer, Failure> {
+        let (sender, answer) = oneshot::channel();
+        *locked(&self.next) = Some(Invocation { event, answer: sender });
         self.added.notify_one();
-        self.idle().await?;
-        if self.refused.load(Ordering::Relaxed) == 0 {
-            return Ok(());
-        }
-        Err(format!("a function answered {}", String::from_utf8_lossy(&self.last_answer())).into())
+        let waited = tokio::time::timeout(self.time_to_answer + AFTER_THE_DEADLINE, answer).await;
+        Ok(waited.map_err(|_| "a function does not answer")??)
     }
 
-    /// The last answer, or the last that was none of success.
-    #[must_use]
-    pub fn last_answer(&self) -> Bytes {
-        within(&self.last_answer).clone()
-    }
-
-    /// The time from handing the event out to having the answer, of the last one.
-    #[must_use]
-    pub fn last_took(&self) -> Duration {
-        *within(&self.last_took)
-    }
-
-    fn keep(&self, answer: Bytes, success: bool) {
-        if let Some(handed_out) = within(&self.handed_out).take() {
-            *within(&self.last_took) = handed_out.elapsed();
+    fn answered(&self, id: &str, body: Bytes, is_error: bool) -> StatusCode {
+        let under_way = locked(&self.under_way).take_if(|under_way| under_way.id == id);
+        if let Some(UnderWay { began, answer, .. }) = under_way {
+            // Whoever has waited too long is gone.
+            let _ = answer.send(Answer { body, is_error, taken: began.elapsed() });
         }
-        if success && self.refused.load(Ordering::Relaxed) > 0 {
-            return;
-        }
-        self.refused.fetch_add(usize::from(!success), Ordering::Relaxed);
-        *within(&self.last_answer) = answer;
+        StatusCode::ACCEPTED
     }
 }
 
-fn within<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn next(State(api): State<Arc<RuntimeApi>>) -> impl IntoResponse {
     let _ = api.first_poll.set(Instant::now());
+    api.polls.send_modify(|polls| *polls += 1);
     // Only one process polls, and it does one thing at a time.
-    let number = loop {
-        let left = api.left.load(Ordering::Relaxed);
-        if let Some(left) = left.checked_sub(1) {
-            api.left.store(left, Ordering::Relaxed);
-            break left;
+    let Invocation { event, answer } = loop {
+        let next = locked(&api.next).take();
+        match next {
+            Some(invocation) => break invocation,
+            None => api.added.notified().await,
         }
-        api.idle.notify_one();
-        api.added.notified().await;
     };
-    let deadline = SystemTime::now() + TIME_TO_ANSWER;
+    let number = api.given.fetch_add(1, Ordering::Relaxed);
+    let id = format!("8476a536-e9f4-11e8-9739-{number:012}");
+    *locked(&api.under_way) = Some(UnderWay { id: id.clone(), began: Instant::now(), answer });
+    let deadline = SystemTime::now() + api.time_to_answer;
     let deadline = deadline.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
     let headers = [
-        ("lambda-runtime-aws-request-id", format!("8476a536-e9f4-11e8-9739-{number:012}")),
+        ("lambda-runtime-aws-request-id", id),
         ("lambda-runtime-deadline-ms", deadline.to_string()),
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:sa-east-1:1:function:f".to_owned()),
         ("content-type", "application/json".to_owned()),
     ];
-    let event = api.event.clone();
-    *within(&api.handed_out) = Some(Instant::now());
     (headers, event)
 }
 
-async fn answered(State(api): State<Arc<RuntimeApi>>, answer: Bytes) -> StatusCode {
-    let success = answer.starts_with(br#"{"statusCode":200"#);
-    api.keep(answer, success);
-    StatusCode::ACCEPTED
+async fn answered(State(api): State<Arc<RuntimeApi>>, Path(id): Path<String>, body: Bytes) -> StatusCode {
+    api.answered(&id, body, false)
 }
 
-async fn failed(State(api): State<Arc<RuntimeApi>>, answer: Bytes) -> StatusCode {
-    api.keep(answer, false);
-    StatusCode::ACCEPTED
+async fn failed(State(api): State<Arc<RuntimeApi>>, Path(id): Path<String>, body: Bytes) -> StatusCode {
+    api.answered(&id, body, true)
 }
