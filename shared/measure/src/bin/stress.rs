@@ -22,7 +22,7 @@ use serde_json::json;
 const HELP: &str = "\
 Asks orders under load and under faults, through a gateway of its own, with the binary that was built beside
 this program: at rising concurrency, then with each fault of DynamoDB at every call, then with all of them by
-chance. Every answer has to be right to the byte or a clear 5xx before its deadline, and nothing may be left
+chance. Every answer has to be right or a clear 5xx before its deadline, and nothing may be left
 behind: it ends with 1 and says what is wrong otherwise. Run it in the project's folder, on Linux.
 docs/stress.md tells what the figures mean.
 
