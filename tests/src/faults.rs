@@ -131,6 +131,7 @@ async fn what_the_service_refuses_or_garbles_is_500() {
         Fault::Reply(400, refused),
         Fault::Reply(400, json!({"__type": "AccessDeniedException", "Message": "secret detail"})),
         Fault::Reply(200, json!("secret detail")),
+        Fault::Reply(200, json!({"Items": "secret detail"})),
         Fault::Reply(400, json!({})),
     ] {
         world.script([fault]);
@@ -142,6 +143,28 @@ async fn what_the_service_refuses_or_garbles_is_500() {
             "{}",
             answer.log
         );
+        world.dynamo.clear_script();
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_garbled_answer_is_told() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    for items in [
+        json!("secret detail"),
+        json!(["secret detail"]),
+        json!([{"id": "secret detail"}]),
+        json!([{"id": {"secret detail": 1, "S": "secret detail"}}]),
+        json!([{"id": {"S": ["secret detail"]}}]),
+        json!([{"id": {"BOOL": "secret detail"}}]),
+    ] {
+        world.script([Fault::Reply(200, json!({"Count": 1, "ScannedCount": 1, "Items": items}))]);
+        let answer = send(&app, &get("/orders", "acme")).await;
+        assert_eq!((answer.status, answer.code().as_str()), (500, "internal_error"), "{items}");
+        for told in [answer.body.clone(), answer.log.to_string()] {
+            assert!(!told.contains("secret"), "{items}: {told}");
+        }
         world.dynamo.clear_script();
     }
 }

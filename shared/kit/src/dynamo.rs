@@ -342,6 +342,7 @@ impl<'a> Session<'a> {
         };
         let limit = limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX));
         let keep = KeepBody::default();
+        let call = if plan.scan { "Scan" } else { "Query" };
         self.meter.calls += 1;
         if plan.scan {
             let filter = filter.into_iter().fold(condition, |all, more| format!("{all} AND {more}"));
@@ -349,7 +350,7 @@ impl<'a> Session<'a> {
             let read = read.set_projection_expression(projection).set_select(select).set_limit(limit);
             let read = with_placeholders(read, &placeholders, start);
             let sent = read.customize().interceptor(keep.clone()).send().await;
-            sent.map_err(|error| failed("Scan", error))?;
+            sent.map_err(|error| failed(call, error))?;
         } else {
             let read = self
                 .db
@@ -368,11 +369,11 @@ impl<'a> Session<'a> {
                 .set_exclusive_start_key(start)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
             let sent = read.customize().interceptor(keep.clone()).send().await;
-            sent.map_err(|error| failed("Query", error))?;
+            sent.map_err(|error| failed(call, error))?;
         }
         *body = keep.take();
-        let text = body.text().map_err(|error| Error::internal("reading an answer", error))?;
-        let answered = Answered::read(text).map_err(|error| Error::internal("reading an answer", error))?;
+        let text = body.text().map_err(|error| Error::internal(call, error))?;
+        let answered = Answered::read(text).map_err(|error| Error::internal(call, error))?;
         self.meter.read_units += answered.read_units;
         self.meter.evaluated += answered.evaluated;
         Ok(Part { count: answered.count, next: answered.last_key, items: answered.rows })

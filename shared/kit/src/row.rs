@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -21,6 +22,26 @@ use crate::key::INDEX_ONLY;
 /// A row as the service sent it: the JSON of a map of attributes, each a value by its type.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a>(&'a RawValue);
+
+/// Why a text is no answer of DynamoDB, or no row. What stands in it is not told, since that may be anybody's data.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is not what DynamoDB answers: {fault} at line {line}, column {column}")]
+pub struct Garbled {
+    fault: &'static str,
+    line: usize,
+    column: usize,
+}
+
+impl From<serde_json::Error> for Garbled {
+    fn from(error: serde_json::Error) -> Self {
+        let fault = match error.classify() {
+            Category::Data => "another kind of value",
+            Category::Eof => "an early end",
+            Category::Syntax | Category::Io => "no JSON",
+        };
+        Self { fault, line: error.line(), column: error.column() }
+    }
+}
 
 /// What a query or a scan answers.
 #[derive(Debug, Default)]
@@ -45,7 +66,7 @@ impl<'a> Answered<'a> {
     /// It is none of a query or a scan.
     ///
     /// Source: Amazon DynamoDB API reference, `Query`, "Response syntax".
-    pub fn read(json: &'a str) -> Result<Self, serde_json::Error> {
+    pub fn read(json: &'a str) -> Result<Self, Garbled> {
         #[derive(Deserialize)]
         #[serde(rename_all = "PascalCase")]
         struct Known<'a> {
@@ -120,7 +141,7 @@ impl Row<'_> {
 
     /// Writes it as a caller reads it. The attributes that it has for an index alone, and those that are `unlisted`
     /// in every item, are left out.
-    fn write(&self, json: &mut String, unlisted: &[&str]) -> Result<(), serde_json::Error> {
+    fn write(&self, json: &mut String, unlisted: &[&str]) -> Result<(), Garbled> {
         let sent = self.0.get();
         let own = if unlisted.contains(&INDEX_ONLY) && sent.contains(INDEX_ONLY) {
             self.index_only()
@@ -128,7 +149,7 @@ impl Row<'_> {
             Vec::new()
         };
         let hidden: Vec<&str> = unlisted.iter().copied().chain(own.iter().map(String::as_str)).collect();
-        WriteMap { json, hidden: &hidden }.deserialize(&mut serde_json::Deserializer::from_str(sent))
+        Ok(WriteMap { json, hidden: &hidden }.deserialize(&mut serde_json::Deserializer::from_str(sent))?)
     }
 }
 
@@ -674,7 +695,10 @@ mod tests {
         assert_eq!(answered.last_key, Some(key));
         let end = Answered::read(r#"{"Count":0,"Items":null,"LastEvaluatedKey":{}}"#).unwrap();
         assert!(end.last_key.is_none() && end.rows.is_empty());
-        assert!(Answered::read("<html>").is_err());
+        let garbled = |json| Answered::read(json).unwrap_err().to_string();
+        assert_eq!(garbled("<html>"), "it is not what DynamoDB answers: no JSON at line 1, column 1");
+        assert!(garbled(r#"{"Items":["#).contains("an early end"));
+        assert!(!garbled(r#"{"Items":"secret"}"#).contains("secret"));
     }
 
     #[test]
