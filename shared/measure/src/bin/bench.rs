@@ -40,12 +40,14 @@ fn run(words: &[String]) -> Result<(), Failure> {
     }
     let program = std::env::current_exe()?;
     let binaries = program.parent().ok_or("this program is in no folder")?;
+    let processors = std::thread::available_parallelism()?;
+    on_one_processor()?;
     let before = load()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let progress = |doing: &str| eprintln!("{doing} ...");
     let measured = runtime.block_on(bench::measure(binaries, Path::new("."), &options, progress))?;
     let Measured { figures, not_measured } = measured;
-    let (processor, processors, after) = (processor()?, std::thread::available_parallelism()?, load()?);
+    let (processor, after) = (processor()?, load()?);
     if as_json {
         let told = json!({
             "processor": processor, "processors": processors, "load": {"before": before, "after": after},
@@ -88,6 +90,21 @@ fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
         *place = number.ok_or_else(|| format!("{word} needs a number; --help tells more"))?;
     }
     Ok((options, as_json))
+}
+
+/// Stays on the processor that it runs on, with all that it starts: a request and its answers take turns anyway, and
+/// where the kernel would put the two sides each time decides more than what is measured.
+#[cfg(target_os = "linux")]
+fn on_one_processor() -> Result<(), Failure> {
+    use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+    let mut one = CpuSet::new();
+    one.set(sched_getcpu());
+    Ok(sched_setaffinity(None, &one)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_one_processor() -> Result<(), Failure> {
+    Err("only Linux tells what a process used".into())
 }
 
 /// The load average of the last minute: what else was going on.
