@@ -74,7 +74,7 @@ impl<'a> Answered<'a> {
             items: Option<Vec<&'a RawValue>>,
             count: Option<u64>,
             scanned_count: Option<u64>,
-            last_evaluated_key: Option<HashMap<String, Scalar>>,
+            last_evaluated_key: Option<HashMap<String, KeyValue>>,
             consumed_capacity: Option<Capacity>,
         }
         #[derive(Deserialize)]
@@ -83,8 +83,8 @@ impl<'a> Answered<'a> {
             capacity_units: Option<f64>,
         }
         let known: Known<'a> = serde_json::from_str(json)?;
-        let key = |key: HashMap<String, Scalar>| {
-            key.into_iter().filter_map(|(name, Scalar(value))| Some((name, value?))).collect::<Item>()
+        let key = |key: HashMap<String, KeyValue>| {
+            key.into_iter().map(|(name, KeyValue(value))| (name, value)).collect::<Item>()
         };
         Ok(Self {
             rows: known.items.unwrap_or_default().into_iter().map(Row).collect(),
@@ -148,8 +148,14 @@ impl Row<'_> {
         } else {
             Vec::new()
         };
-        let hidden: Vec<&str> = unlisted.iter().copied().chain(own.iter().map(String::as_str)).collect();
-        Ok(WriteMap { json, hidden: &hidden }.deserialize(&mut serde_json::Deserializer::from_str(sent))?)
+        let both: Vec<&str>;
+        let hidden = if own.is_empty() {
+            unlisted
+        } else {
+            both = unlisted.iter().copied().chain(own.iter().map(String::as_str)).collect();
+            &both
+        };
+        Ok(WriteMap { json, hidden }.deserialize(&mut serde_json::Deserializer::from_str(sent))?)
     }
 }
 
@@ -160,6 +166,17 @@ struct Scalar(Option<AttributeValue>);
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         InValue("").deserialize(deserializer).map(Self)
+    }
+}
+
+/// A value of a key. One that cannot be read is a fault: without it the range would seem to end.
+#[derive(Debug)]
+struct KeyValue(AttributeValue);
+
+impl<'de> Deserialize<'de> for KeyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = InValue("").deserialize(deserializer)?;
+        value.map(Self).ok_or_else(|| serde::de::Error::custom("no value that a key can have"))
     }
 }
 
@@ -695,6 +712,9 @@ mod tests {
         assert_eq!(answered.last_key, Some(key));
         let end = Answered::read(r#"{"Count":0,"Items":null,"LastEvaluatedKey":{}}"#).unwrap();
         assert!(end.last_key.is_none() && end.rows.is_empty());
+        for key in [r#"{"id":{"NEW":1}}"#, r#"{"id":{"B":"*"}}"#, r#"{"id":{"S":"a"},"n":{"NULL":true}}"#] {
+            assert!(Answered::read(&format!(r#"{{"LastEvaluatedKey":{key}}}"#)).is_err(), "{key}");
+        }
         let garbled = |json| Answered::read(json).unwrap_err().to_string();
         assert_eq!(garbled("<html>"), "it is not what DynamoDB answers: no JSON at line 1, column 1");
         assert!(garbled(r#"{"Items":["#).contains("an early end"));
