@@ -125,7 +125,7 @@ pub fn reply(reply: &Reply, accepts_gzip: bool) -> Result<Response, Error> {
         Reply::Item(item) => (Success::Ok, Some(item)),
         Reply::Done => (Success::NoContent, None),
     };
-    let body = item.map(|item| to_json(item)).unwrap_or_default();
+    let body = item.map(to_json).unwrap_or_default();
     let mut response = json(success, body, accepts_gzip, "store less in one item")?;
     if let Reply::Item(item) = reply
         && let Some(tag) = entity_tag(item)

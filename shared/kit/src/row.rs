@@ -482,7 +482,7 @@ fn write_value(json: &mut String, value: &AttributeValue) {
         AttributeValue::Ns(set) => write_list(json, set, |json, digits| write_number(json, digits)),
         AttributeValue::B(blob) => write_string(json, &BASE64.encode(blob)),
         AttributeValue::Bs(set) => {
-            write_list(json, set, |json, blob| write_string(json, &BASE64.encode(blob)))
+            write_list(json, set, |json, blob| write_string(json, &BASE64.encode(blob)));
         }
         _ => json.push_str("null"),
     }
