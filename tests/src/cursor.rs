@@ -1,6 +1,8 @@
 //! The cursor matrix: a cursor is refused at every tenant, question, entity, period and order of its list but its
 //! own, and at every question of another list, and nothing is read.
 
+use std::collections::BTreeSet;
+
 use kit::app::App;
 use kit::list::{Answer, Direction, Order, Sort};
 use serde_json::json;
@@ -21,6 +23,8 @@ struct Place {
     /// Whether it asks the question as it is, in no other order and of no period or month of its own. Of other lists,
     /// cursors are used only at these.
     plain: bool,
+    /// The list, the question and the tenant.
+    asked: [&'static str; 3],
 }
 
 /// Other months and other days of a question that walks over months.
@@ -53,10 +57,12 @@ fn places() -> Vec<Place> {
                 _ => &[None],
             };
             for tenant in ["acme", "beta"] {
+                let asked = [list.name(), question.name, tenant];
                 for entity in entities {
                     for period in periods {
                         for order in orders {
-                            let mut event = asked(list, question, tenant, entity).with("limit", 1);
+                            let mut event =
+                                crate::asking::asked(list, question, tenant, entity).with("limit", 1);
                             if let Some((name, day)) = period {
                                 event = event.with(name, day);
                             }
@@ -71,10 +77,17 @@ fn places() -> Vec<Place> {
                             for (name, other) in others(question) {
                                 let event = event.clone().replaced(name, other);
                                 let what = format!("{what} {name}={other}");
-                                places.push(Place { list, event, what, has_rows: false, plain: false });
+                                places.push(Place {
+                                    list,
+                                    event,
+                                    what,
+                                    has_rows: false,
+                                    plain: false,
+                                    asked,
+                                });
                             }
                             let plain = period.is_none() && order.is_none();
-                            places.push(Place { list, event, what, has_rows: true, plain });
+                            places.push(Place { list, event, what, has_rows: true, plain, asked });
                         }
                     }
                 }
@@ -117,6 +130,7 @@ async fn a_cursor_is_good_where_it_was_made_and_nowhere_else() {
         cursors.push((made, answer.cursor().unwrap_or_else(|| panic!("no cursor: {}", place.what))));
     }
     world.calls();
+    let mut met = BTreeSet::new();
     for (made, cursor) in &cursors {
         let made = *made;
         let of_the_list = |place: &Place| place.list.name() == places[made].list.name();
@@ -129,12 +143,17 @@ async fn a_cursor_is_good_where_it_was_made_and_nowhere_else() {
             } else {
                 let context = format!("made for {}, used for {}", places[made].what, place.what);
                 assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_cursor"), "{context}");
+                met.insert((places[made].asked, place.asked));
             }
         }
         assert!(world.calls().is_empty(), "a refused cursor reads nothing");
     }
-    let lists: std::collections::BTreeSet<&str> = places.iter().map(|place| place.list.name()).collect();
-    assert!(lists.len() > 1 && cursors.len() > 8 * lists.len(), "{} cursors of {lists:?}", cursors.len());
+    let all: BTreeSet<[&str; 3]> = places.iter().map(|place| place.asked).collect();
+    assert_eq!(
+        met.len(),
+        all.len() * all.len(),
+        "every list, question and tenant against every other and itself"
+    );
 }
 
 #[tokio::test]

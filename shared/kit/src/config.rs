@@ -39,10 +39,24 @@ pub struct Endpoint {
     pub credentials: Credentials,
     /// `AWS_ENDPOINT_URL_DYNAMODB`, or else the service's own address.
     pub url: Option<String>,
-    /// Whom the connection trusts: Amazon at the service's own address, unless `SSL_CERT_FILE` or `SSL_CERT_DIR`
-    /// says what this machine is to trust.
+    /// Whom the connection trusts: Amazon at the service's own address, unless a variable says what this machine is
+    /// to trust (`SSL_CERT_FILE`, `SSL_CERT_DIR`) or through which proxy it is to go (`HTTPS_PROXY` and its like).
     pub trust: Trust,
 }
+
+/// The variables by which whoever deploys says how the machine reaches others.
+///
+/// Source: `rustls-native-certs` and `hyper-util`, by which the SDK's own client reads them.
+const OWN_WAY: &[&str] = &[
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
 
 /// Reads the settings of `function` with `var`, which gives a variable's value.
 ///
@@ -79,9 +93,9 @@ pub fn endpoint(var: impl Fn(&str) -> Option<String>) -> Result<Endpoint, Error>
     let set = |name: &str| var(name).filter(|value| !value.is_empty());
     let region = required(&set, "AWS_REGION")?;
     let url = set("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| set("AWS_ENDPOINT_URL"));
-    let own_roots = set("SSL_CERT_FILE").or_else(|| set("SSL_CERT_DIR")).is_some();
+    let own_way = OWN_WAY.iter().any(|name| set(name).is_some());
     Ok(Endpoint {
-        trust: Trust::of(url.as_deref(), &region, own_roots),
+        trust: Trust::of(url.as_deref(), &region, own_way),
         region: Region::new(region),
         credentials: Credentials::new(
             required(&set, "AWS_ACCESS_KEY_ID")?,
@@ -150,6 +164,21 @@ mod tests {
         assert_eq!(settings.tenant_claim, "custom:tenant");
         assert_eq!(settings.time_zone.iana_name(), Some("America/Sao_Paulo"));
         assert!(settings.cursor_keys.is_none());
+    }
+
+    #[test]
+    fn a_proxy_or_certificates_of_one_s_own_are_left_to_the_sdk() {
+        let trust = |also: &str| {
+            let var = |name: &str| {
+                (name.starts_with("AWS_") && !name.contains("URL") || name == also)
+                    .then(|| "sa-east-1".to_owned())
+            };
+            endpoint(var).unwrap().trust
+        };
+        assert_eq!(trust(""), Trust::Amazon);
+        for name in OWN_WAY {
+            assert_eq!(trust(name), Trust::Machine, "{name}");
+        }
     }
 
     #[test]

@@ -92,11 +92,8 @@ impl Db {
     /// There is no HTTP client for it.
     pub fn connect(endpoint: Endpoint, table_prefix: &str) -> Result<Self, Error> {
         let client = endpoint.trust.client().map_err(|error| Error::internal("starting", error))?;
-        let mut config = client_config()
-            .region(endpoint.region)
-            .credentials_provider(endpoint.credentials)
-            .http_client(client);
-        config.set_endpoint_url(endpoint.url);
+        let mut config = client_config().region(endpoint.region).credentials_provider(endpoint.credentials);
+        config.set_http_client(client).set_endpoint_url(endpoint.url);
         Ok(Self::new(Client::from_conf(config.build()), table_prefix))
     }
 

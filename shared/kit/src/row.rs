@@ -72,8 +72,8 @@ impl<'a> Answered<'a> {
         struct Known<'a> {
             #[serde(borrow)]
             items: Option<Vec<&'a RawValue>>,
-            count: Option<u64>,
-            scanned_count: Option<u64>,
+            count: u64,
+            scanned_count: u64,
             last_evaluated_key: Option<HashMap<String, KeyValue>>,
             consumed_capacity: Option<Capacity>,
         }
@@ -88,8 +88,8 @@ impl<'a> Answered<'a> {
         };
         Ok(Self {
             rows: known.items.unwrap_or_default().into_iter().map(Row).collect(),
-            count: known.count.unwrap_or_default(),
-            evaluated: known.scanned_count.unwrap_or_default(),
+            count: known.count,
+            evaluated: known.scanned_count,
             read_units: known.consumed_capacity.and_then(|told| told.capacity_units).unwrap_or_default(),
             // An empty key is none: some services that speak this protocol answer one.
             last_key: known.last_evaluated_key.map(key).filter(|key| !key.is_empty()),
@@ -573,7 +573,11 @@ impl Rows {
     pub fn push(&mut self, row: &Row<'_>) -> Result<bool, Error> {
         let unlisted = self.unlisted;
         let before = self.begin();
-        row.write(&mut self.json, unlisted).map_err(|error| Error::internal("reading a row", error))?;
+        let written = row.write(&mut self.json, unlisted);
+        written.map_err(|error| {
+            self.json.truncate(before);
+            Error::internal("reading a row", error)
+        })?;
         Ok(self.end(before))
     }
 
@@ -710,12 +714,15 @@ mod tests {
             ("b", AttributeValue::B(Blob::new("x"))),
         ]);
         assert_eq!(answered.last_key, Some(key));
-        let end = Answered::read(r#"{"Count":0,"Items":null,"LastEvaluatedKey":{}}"#).unwrap();
+        let end =
+            Answered::read(r#"{"Count":0,"ScannedCount":0,"Items":null,"LastEvaluatedKey":{}}"#).unwrap();
         assert!(end.last_key.is_none() && end.rows.is_empty());
         for key in [r#"{"id":{"NEW":1}}"#, r#"{"id":{"B":"*"}}"#, r#"{"id":{"S":"a"},"n":{"NULL":true}}"#] {
-            assert!(Answered::read(&format!(r#"{{"LastEvaluatedKey":{key}}}"#)).is_err(), "{key}");
+            let json = format!(r#"{{"Count":0,"ScannedCount":0,"LastEvaluatedKey":{key}}}"#);
+            assert!(Answered::read(&json).is_err(), "{key}");
         }
         let garbled = |json| Answered::read(json).unwrap_err().to_string();
+        assert!(Answered::read("{}").is_err(), "it is no range without rows");
         assert_eq!(garbled("<html>"), "it is not what DynamoDB answers: no JSON at line 1, column 1");
         assert!(garbled(r#"{"Items":["#).contains("an early end"));
         assert!(!garbled(r#"{"Items":"secret"}"#).contains("secret"));

@@ -26,36 +26,38 @@ pub enum Trust {
     Plain,
     /// A certificate of Amazon's.
     Amazon,
-    /// A certificate that this machine trusts.
+    /// A certificate that this machine trusts, and a proxy where the environment names one: the SDK's own client.
     Machine,
 }
 
 impl Trust {
-    /// What is trusted at the address `url`, or at the service's own in a region. `own_roots` is whether whoever
-    /// deploys says which certificates the machine is to trust.
+    /// What is trusted at the address `url`, or at the service's own in a region. `own_way` is whether whoever
+    /// deploys says which certificates the machine is to trust, or which proxy it is to go through.
     #[must_use]
-    pub fn of(url: Option<&str>, region: &str, own_roots: bool) -> Self {
+    pub fn of(url: Option<&str>, region: &str, own_way: bool) -> Self {
         match url {
+            _ if own_way => Self::Machine,
             Some(url) if url.starts_with("http://") => Self::Plain,
             Some(_) => Self::Machine,
-            None if own_roots || !is_of_amazonaws_com(region) => Self::Machine,
-            None => Self::Amazon,
+            None if is_of_amazonaws_com(region) => Self::Amazon,
+            None => Self::Machine,
         }
     }
 
-    /// The HTTP client of the SDK that trusts this.
+    /// The HTTP client that trusts this; `None` for the one that the SDK makes by itself.
     ///
     /// # Errors
     ///
-    /// None that a test has not seen.
-    pub fn client(self) -> Result<SharedHttpClient, HttpClientError> {
-        let tls = || Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc));
+    /// The SDK does not take what it is told to trust.
+    pub fn client(self) -> Result<Option<SharedHttpClient>, HttpClientError> {
         Ok(match self {
-            Self::Plain => Builder::new().build_http(),
-            Self::Machine => tls().build_https(),
+            Self::Plain => Some(Builder::new().build_http()),
+            Self::Machine => None,
             Self::Amazon => {
                 let roots = TrustStore::empty().with_pem_certificate(AMAZON_ROOTS);
-                tls().tls_context(TlsContext::builder().with_trust_store(roots).build()?).build_https()
+                let context = TlsContext::builder().with_trust_store(roots).build()?;
+                let client = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc));
+                Some(client.tls_context(context).build_https())
             }
         })
     }
@@ -79,6 +81,8 @@ mod tests {
     use base64::engine::general_purpose::STANDARD as BASE64;
 
     use super::*;
+    use crate::config::{self, Endpoint};
+    use crate::dynamo::Db;
 
     /// SHA-256 of each root, as Amazon Trust Services publishes them.
     const FINGERPRINTS: [&str; 5] = [
@@ -119,6 +123,7 @@ mod tests {
     #[test]
     fn an_address_of_one_s_own_is_trusted_as_the_machine_says() {
         assert_eq!(Trust::of(Some("http://127.0.0.1:8000"), "sa-east-1", false), Trust::Plain);
+        assert_eq!(Trust::of(Some("http://127.0.0.1:8000"), "sa-east-1", true), Trust::Machine);
         assert_eq!(Trust::of(Some("https://localhost:8000"), "sa-east-1", false), Trust::Machine);
         let vpc = "https://vpce-1-2.dynamodb.sa-east-1.vpce.amazonaws.com";
         assert_eq!(Trust::of(Some(vpc), "sa-east-1", false), Trust::Machine);
@@ -127,7 +132,10 @@ mod tests {
     #[test]
     fn every_client_can_be_made() {
         for trust in [Trust::Plain, Trust::Amazon, Trust::Machine] {
-            assert!(trust.client().is_ok(), "{trust:?}");
+            let var = |name: &str| name.starts_with("AWS_").then(|| "sa-east-1".to_owned());
+            let endpoint = Endpoint { url: None, trust, ..config::endpoint(var).unwrap() };
+            // The SDK reads the certificates here.
+            assert!(Db::connect(endpoint, "").is_ok(), "{trust:?}");
         }
     }
 }

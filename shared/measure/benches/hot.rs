@@ -80,7 +80,7 @@ fn opening_a_cursor(bencher: Bencher) {
 /// An answer of so many rows, as the service sends it.
 fn answer(count: usize) -> String {
     let row = include_str!("row.json");
-    format!(r#"{{"Count":{count},"Items":[{}]}}"#, vec![row; count].join(","))
+    format!(r#"{{"Count":{count},"ScannedCount":{count},"Items":[{}]}}"#, vec![row; count].join(","))
 }
 
 #[divan::bench(args = [20, 100])]
