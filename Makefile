@@ -52,6 +52,7 @@ test: machine ## Run all tests
 check: machine .tools/all.stamp ## Check style, lints, documentation and the template; test the release build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- --deny warnings
+	cargo test --quiet --workspace --bench hot $(LOCKED)
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps $(LOCKED)
 	sam validate --lint --region us-east-1
 	cfn-lint template.yaml
