@@ -13,7 +13,7 @@ use crate::item::{self, Item, at_path};
 use crate::list::{Answer, Direction, FilterPart, List, PAGING};
 use crate::plan::{Plan, Range, Start, plan, unknown_parameter};
 use crate::request::{Request, shown};
-use crate::row::{Row, Rows, write_string};
+use crate::row::{Garbled, Row, Rows, write_string};
 
 /// The rows of a page unless the caller says otherwise.
 const DEFAULT_LIMIT: u64 = 20;
@@ -264,7 +264,9 @@ async fn page_by_places(
         let mut body = Body::default();
         let part = session.query(plan, Want::Places, None, start, &mut body).await?;
         total += part.count;
-        places.extend(part.items.iter().map(|row| Place::new(plan, row)));
+        for row in &part.items {
+            places.push(Place::new(plan, row).map_err(|error| Error::internal("reading a row", error))?);
+        }
         // What cannot be on the page is forgotten, so that a long range fits into memory.
         if let Some((_, direction)) = plan.order_by {
             places.sort_by(|a, b| a.compare(b, direction));
@@ -320,21 +322,26 @@ struct Place {
 }
 
 impl Place {
-    fn new(plan: &Plan, row: &Row<'_>) -> Self {
+    fn new(plan: &Plan, row: &Row<'_>) -> Result<Self, Garbled> {
         let by = match (plan.order_from, plan.order_by) {
             (Some(derived), _) => {
-                let texts = derived.from.iter().map(|path| row.text(path)).collect::<Option<Vec<String>>>();
+                let texts = derived
+                    .from
+                    .iter()
+                    .map(|path| row.text(path))
+                    .collect::<Result<Option<Vec<String>>, Garbled>>()?;
                 texts.and_then(|texts| {
                     (derived.value)(&texts.iter().map(String::as_str).collect::<Vec<&str>>()).ok()
                 })
             }
-            (None, Some((attribute, _))) => row.text(attribute),
+            (None, Some((attribute, _))) => row.text(attribute)?,
             (None, None) => None,
         };
         let attributes = plan.table.key.attributes();
-        let key =
-            attributes.map(|part| row.scalar(part.name).unwrap_or(AttributeValue::Null(true))).collect();
-        Self { by, key }
+        let key = attributes
+            .map(|part| Ok(row.scalar(part.name)?.unwrap_or(AttributeValue::Null(true))))
+            .collect::<Result<_, Garbled>>()?;
+        Ok(Self { by, key })
     }
 
     /// By value, and a place without one last either way; equal ones by key, in the same direction.

@@ -485,7 +485,7 @@ impl<'a> Session<'a> {
                         return Err(Error::internal("filling a page", "a single row is larger than a page"));
                     }
                     return Ok(Some(match last {
-                        Some(last) => Start { query: before.query, key: Some(start_key(plan, last)) },
+                        Some(last) => Start { query: before.query, key: Some(start_key(plan, last)?) },
                         None => before,
                     }));
                 }
@@ -848,10 +848,15 @@ impl<T> Backlog<T> {
 }
 
 /// The part of a row from which a page of `plan` can start: the keys of what is read and of the table.
-fn start_key(plan: &Plan, row: &Row<'_>) -> Item {
+fn start_key(plan: &Plan, row: &Row<'_>) -> Result<Item, Error> {
     let fixed = plan.fixed.iter().map(|(name, _)| *name);
     let names = fixed.chain(plan.carried.iter().map(|attribute| attribute.name));
-    names.filter_map(|name| Some((name.to_owned(), row.scalar(name)?))).collect()
+    let mut key = Item::new();
+    for name in names {
+        let value = row.scalar(name).map_err(|error| Error::internal("reading a row", error))?;
+        key.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    Ok(key)
 }
 
 /// What every scan says: its placeholders, where it starts, and that its cost is told.

@@ -100,18 +100,24 @@ impl<'a> Answered<'a> {
 impl Row<'_> {
     /// The value at a path of map attributes, such as `customer.id`, of a type that a key can have. `None` where
     /// there is none.
-    #[must_use]
-    pub fn scalar(&self, path: &str) -> Option<AttributeValue> {
-        InMap(path).deserialize(&mut serde_json::Deserializer::from_str(self.0.get())).ok()?
+    ///
+    /// # Errors
+    ///
+    /// It is no row.
+    pub fn scalar(&self, path: &str) -> Result<Option<AttributeValue>, Garbled> {
+        Ok(InMap(path).deserialize(&mut serde_json::Deserializer::from_str(self.0.get()))?)
     }
 
     /// The text at a path. `None` where there is none, and for a value of another type.
-    #[must_use]
-    pub fn text(&self, path: &str) -> Option<String> {
-        match self.scalar(path)? {
-            AttributeValue::S(text) => Some(text),
+    ///
+    /// # Errors
+    ///
+    /// It is no row.
+    pub fn text(&self, path: &str) -> Result<Option<String>, Garbled> {
+        Ok(match self.scalar(path)? {
+            Some(AttributeValue::S(text)) => Some(text),
             _ => None,
-        }
+        })
     }
 
     /// The attributes that the row has for an index alone.
@@ -747,11 +753,12 @@ mod tests {
     fn texts_are_found_by_their_path() {
         let json = r#"{"customer":{"M":{"id":{"S":"c-\"1\""},"n":{"N":"1"}}},"id":{"S":"o"}}"#;
         let row = row(json);
-        assert_eq!(row.text("customer.id").as_deref(), Some("c-\"1\""));
-        assert_eq!(row.text("id").as_deref(), Some("o"));
-        assert_eq!(row.scalar("customer.n"), Some(AttributeValue::N("1".into())));
+        assert_eq!(row.text("customer.id").unwrap().as_deref(), Some("c-\"1\""));
+        assert_eq!(row.text("id").unwrap().as_deref(), Some("o"));
+        assert_eq!(row.scalar("customer.n").unwrap(), Some(AttributeValue::N("1".into())));
+        assert!(self::row(r#"{"id":{"S":1}}"#).scalar("id").is_err());
         for none in ["customer", "customer.n", "customer.id.more", "id.more", "nothing", "nothing.more", ""] {
-            assert_eq!(row.text(none), None, "{none}");
+            assert_eq!(row.text(none).unwrap(), None, "{none}");
         }
     }
 
@@ -821,7 +828,7 @@ mod tests {
             for (name, value) in &stored {
                 let scalar = matches!(value, AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_));
                 if !name.contains('.') {
-                    prop_assert_eq!(row.scalar(name), scalar.then(|| value.clone()));
+                    prop_assert_eq!(row.scalar(name).unwrap(), scalar.then(|| value.clone()));
                 }
             }
         }

@@ -23,6 +23,9 @@ use dynamodb::{DynamoDb, Fault, Pace, Shares, Weather};
 use gateway::Environments;
 use known::Question;
 
+/// How often a fault is expected by chance for none of it to be no chance.
+const SURELY_GIVEN: f64 = 20.0;
+
 /// The most connections to DynamoDB that an environment may keep while it has nothing to do.
 pub const MOST_CONNECTIONS: usize = 2;
 
@@ -352,6 +355,12 @@ impl Subject {
         for (faulty, before) in report.faults.iter_mut().zip(before) {
             faulty.given = database.given(faulty.fault) - before;
         }
+        for ((fault, share), faulty) in Fault::ALL.iter().zip(options.shares.0).zip(&report.faults) {
+            let expected = share / 100.0 * options.requests as f64;
+            if faulty.given == 0 && expected >= SURELY_GIVEN {
+                self.problems.add(format!("{what}: {fault:?} was never given"));
+            }
+        }
         report.mixed = Some(self.told(what, round, options.at_once).await);
 
         // Whatever they went through, all of them answer as before: they take turns.
@@ -384,6 +393,11 @@ impl Subject {
             let open = environment.process.open_files()?;
             open_files = open_files.max(open);
             more_files = more_files.max(open.saturating_sub(environment.open_files));
+        }
+        if all.len() > settled.len() {
+            let late = all.len() - settled.len();
+            self.problems
+                .add(format!("{late} environments were started late: their memory is compared with nothing"));
         }
         let grown = memory.iter().zip(settled).map(|(after, before)| after.saturating_sub(*before));
         let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len().max(1) as f64;
