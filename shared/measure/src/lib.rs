@@ -39,3 +39,13 @@ pub fn program(help: &str, run: fn(&[String]) -> Result<(), Failure>) -> ExitCod
         }
     }
 }
+
+/// The value of an option that takes a number from 1 on.
+///
+/// # Errors
+///
+/// It is none, told with the option.
+pub fn number(option: &str, text: &str) -> Result<usize, Failure> {
+    let number = text.trim().parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("{option} {text}: not a number that is taken here").into())
+}

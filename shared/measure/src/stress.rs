@@ -267,7 +267,8 @@ impl Subject {
         self.told(what, round, at_once).await
     }
 
-    async fn told(&mut self, what: &str, round: Round, at_once: usize) -> Step {
+    async fn told(&mut self, what: &str, mut round: Round, at_once: usize) -> Step {
+        round.latencies.sort_unstable();
         let requests = round.latencies.len();
         let seconds = round.taken.as_secs_f64();
         let mut step = Step {
@@ -352,13 +353,10 @@ impl Subject {
         let rest = options.requests.saturating_sub(first);
         round.join(self.asking.round(&self.questions, rest, options.at_once, FOUL).await);
         database.set(Weather::Fair);
-        for (faulty, before) in report.faults.iter_mut().zip(before) {
+        for ((faulty, before), share) in report.faults.iter_mut().zip(before).zip(options.shares.0) {
             faulty.given = database.given(faulty.fault) - before;
-        }
-        for ((fault, share), faulty) in Fault::ALL.iter().zip(options.shares.0).zip(&report.faults) {
-            let expected = share / 100.0 * options.requests as f64;
-            if faulty.given == 0 && expected >= SURELY_GIVEN {
-                self.problems.add(format!("{what}: {fault:?} was never given"));
+            if faulty.given == 0 && share / 100.0 * options.requests as f64 >= SURELY_GIVEN {
+                self.problems.add(format!("{what}: {} was never given", faulty.fault.name()));
             }
         }
         report.mixed = Some(self.told(what, round, options.at_once).await);

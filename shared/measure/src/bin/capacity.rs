@@ -14,7 +14,7 @@ use kit::list::List;
 use local::template::Template;
 use measure::capacity::{self, Options};
 use measure::lists::LISTS;
-use measure::{Failure, chart, report};
+use measure::{Failure, chart, number, report};
 
 const HELP: &str = "\
 Tells the read units and calls of every question of every list, page 1 and page 10, beside those of the scan
@@ -102,11 +102,6 @@ fn wanted(words: &[String]) -> Result<Wanted, Failure> {
         options.lists = LISTS.to_vec();
     }
     Ok(wanted)
-}
-
-fn number(option: &str, text: &str) -> Result<usize, Failure> {
-    let number = text.trim().parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{option} {text}: not a number that is taken here").into())
 }
 
 fn list(name: &str) -> Result<&'static List, Failure> {

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::Failure;
 use measure::stress::dynamodb::{Fault, Shares};
 use measure::stress::told::tables;
 use measure::stress::{self, Options, Progress};
+use measure::{Failure, number};
 use serde_json::json;
 
 const HELP: &str = "\
@@ -145,11 +145,6 @@ fn wanted(words: &[String]) -> Result<Wanted, Failure> {
         (options.alone, options.requests) = (0, 0);
     }
     Ok(wanted)
-}
-
-fn number(option: &str, text: &str) -> Result<usize, Failure> {
-    let number = text.trim().parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{option} {text}: not a number that is taken here").into())
 }
 
 fn share(shares: &mut Shares, text: &str) -> Result<(), Failure> {

@@ -43,7 +43,7 @@ pub struct Problems {
 /// What was seen of a number of requests.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// How long each took, shortest first.
+    /// How long each took.
     pub latencies: Vec<Duration>,
     /// How many had each status.
     pub statuses: BTreeMap<u16, usize>,
@@ -168,7 +168,6 @@ impl Asking {
                 Err(problem) => round.problems.add(problem.to_string()),
             }
         }
-        round.latencies.sort_unstable();
         round.taken = began.elapsed();
         round
     }
@@ -178,7 +177,6 @@ impl Round {
     /// Adds what another one saw.
     pub fn join(&mut self, other: Self) {
         self.latencies.extend(other.latencies);
-        self.latencies.sort_unstable();
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
         }
