@@ -14,9 +14,9 @@ use aws_smithy_http_client::{Builder, HttpClientError};
 /// to Its Own Certificate Authority".
 const AMAZON_ROOTS: &str = include_str!("amazon-roots.pem");
 
-/// The first part of the name of a region whose endpoints are below amazonaws.com.
+/// The first part of the name of a region of the partition `aws`.
 ///
-/// Source: the partition `aws` of the SDK's own list of partitions.
+/// Source: the SDK's own list of partitions.
 const PLACES: &[&str] = &["af", "ap", "ca", "eu", "il", "me", "mx", "sa", "us"];
 
 /// What makes an answer one of the service.
@@ -39,7 +39,7 @@ impl Trust {
             _ if own_way => Self::Machine,
             Some(url) if url.starts_with("http://") => Self::Plain,
             Some(_) => Self::Machine,
-            None if is_of_amazonaws_com(region) => Self::Amazon,
+            None if is_of_the_partition_aws(region) => Self::Amazon,
             None => Self::Machine,
         }
     }
@@ -63,16 +63,12 @@ impl Trust {
     }
 }
 
-/// Whether the service's address in a region is below amazonaws.com, where Amazon's roots are known to hold. Other
-/// partitions have addresses, and may have roots, of their own.
-fn is_of_amazonaws_com(region: &str) -> bool {
+/// Whether a region is one of the partition `aws`, where Amazon's roots are known to hold. Other partitions may have
+/// others.
+fn is_of_the_partition_aws(region: &str) -> bool {
     let parts: Vec<&str> = region.split('-').collect();
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty();
-    match parts.as_slice() {
-        [place, _, last] => PLACES.contains(place) && number(last),
-        ["us", "gov", _, last] => number(last),
-        _ => false,
-    }
+    matches!(parts.as_slice(), [place, _, last] if PLACES.contains(place) && number(last))
 }
 
 #[cfg(test)]
@@ -107,15 +103,20 @@ mod tests {
 
     #[test]
     fn the_service_s_own_address_needs_amazon_alone() {
-        for region in
-            ["sa-east-1", "us-east-1", "eu-central-2", "ap-southeast-4", "mx-central-1", "us-gov-west-1"]
-        {
+        for region in ["sa-east-1", "us-east-1", "eu-central-2", "ap-southeast-4", "mx-central-1"] {
             assert_eq!(Trust::of(None, region, false), Trust::Amazon, "{region}");
             assert_eq!(Trust::of(None, region, true), Trust::Machine, "{region}");
         }
-        for elsewhere in
-            ["cn-north-1", "us-iso-east-1", "eu-isoe-west-1", "eusc-de-east-1", "us-isob-east-1", "local", ""]
-        {
+        for elsewhere in [
+            "cn-north-1",
+            "us-gov-west-1",
+            "us-iso-east-1",
+            "eu-isoe-west-1",
+            "eusc-de-east-1",
+            "us-isob-east-1",
+            "local",
+            "",
+        ] {
             assert_eq!(Trust::of(None, elsewhere, false), Trust::Machine, "{elsewhere}");
         }
     }
