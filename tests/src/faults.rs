@@ -90,13 +90,12 @@ async fn the_gateway_s_own_time_out_is_never_reached() {
 #[tokio::test(start_paused = true)]
 async fn a_range_that_cannot_be_counted_in_time_is_an_error_and_no_wrong_total() {
     let world = World::new();
-    let part = json!({
-        "Items": [], "Count": 1000, "ScannedCount": 1000,
-        "LastEvaluatedKey": {"tenant": {"S": "acme"}, "id": {"S": "x"}, "createdAt": {"S": "x"}},
-    });
+    let next = json!({"tenant": {"S": "acme"}, "id": {"S": "x"}, "createdAt": {"S": "x"}});
+    let rows = json!({"Items": [], "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": next});
+    let counted = json!({"Count": 1000, "ScannedCount": 1000, "LastEvaluatedKey": next});
     world.script([
-        Fault::Reply(200, part.clone()),
-        Fault::Reply(200, part),
+        Fault::Reply(200, rows),
+        Fault::Reply(200, counted),
         Fault::Hang,
         Fault::Hang,
         Fault::Hang,
@@ -119,6 +118,39 @@ async fn a_torn_connection_is_tried_again_and_then_500_without_a_word_of_the_ins
     assert_eq!((answer.status, answer.code().as_str()), (500, "internal_error"));
     assert_eq!(answer.message(), "something went wrong on our side; it has been recorded");
     assert!(answer.log["cause"].as_str().unwrap().contains("connection reset"), "{}", answer.log);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_off_is_asked_for_again_and_never_half_of_a_page() {
+    let world = World::new();
+    world.put_all(
+        "SalesOrder",
+        (0..5).map(|at| {
+            let created = format!("2026-02-0{}T00:00:00.000Z", at + 1);
+            json!({"tenant": {"S": "acme"}, "id": {"S": format!("o-{at}")}, "createdAt": {"S": created}})
+        }),
+    );
+    let app = world.deployed(&orders::LIST);
+    let event = get("/orders", "acme").with("limit", "3");
+    let right = send(&app, &event).await;
+    assert_eq!((right.status, right.ids().len()), (200, 3));
+    for torn in 1..=2 {
+        world.script((0..torn).map(|_| Fault::TornReply));
+        assert_eq!(send(&app, &event).await.body, right.body, "{torn}");
+    }
+    world.script((0..3).map(|_| Fault::TornReply));
+    let answer = send(&app, &event).await;
+    assert_eq!((answer.status, answer.code().as_str()), (500, "internal_error"));
+    assert!(answer.log["cause"].as_str().unwrap().contains("connection reset"), "{}", answer.log);
+}
+
+#[tokio::test]
+async fn an_answer_that_has_fewer_rows_than_it_counts_is_no_page() {
+    let world = World::new();
+    world.script([Fault::Reply(200, json!({"Count": 2, "ScannedCount": 2, "Items": []}))]);
+    let answer = send(&world.deployed(&orders::LIST), &get("/orders", "acme")).await;
+    assert_eq!((answer.status, answer.code().as_str()), (500, "internal_error"));
+    assert!(answer.log["cause"].as_str().unwrap().contains("it counts 2 rows and has 0"), "{}", answer.log);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,9 @@
 //! The stage of a test: the embedded DynamoDB behind the SDK's own connector. No port is opened.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -13,8 +15,10 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
+use axum::body::Bytes;
 use dynoxide::Database;
 use dynoxide::errors::DynoxideError;
+use http_body::Frame;
 use kit::app::{App, Invocation};
 use kit::config;
 use kit::dynamo::Db;
@@ -101,6 +105,8 @@ pub enum Fault {
     Hang,
     /// The connection breaks.
     Reset,
+    /// The call goes through, and the connection breaks in the middle of its answer.
+    TornReply,
     /// The call goes through.
     Pass,
     /// The call goes through, but its answer is lost.
@@ -439,6 +445,25 @@ impl std::fmt::Debug for Dynamo {
     }
 }
 
+fn reset() -> std::io::Error {
+    std::io::ErrorKind::ConnectionReset.into()
+}
+
+/// A body that breaks off after its first part.
+struct Torn(Option<Bytes>);
+
+impl http_body::Body for Torn {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        Poll::Ready(Some(self.0.take().map(Frame::data).ok_or_else(reset)))
+    }
+}
+
 impl HttpClient for Dynamo {
     fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
         SharedHttpConnector::new(self.clone())
@@ -458,7 +483,9 @@ impl HttpConnector for Dynamo {
         let (status, reply) = match &fault {
             Fault::Reply(status, reply) => (*status, reply.clone()),
             Fault::Hang | Fault::Reset => (0, Value::Null),
-            Fault::Pass | Fault::LoseReply | Fault::Meanwhile(_) => self.answer(&operation, &body),
+            Fault::Pass | Fault::LoseReply | Fault::TornReply | Fault::Meanwhile(_) => {
+                self.answer(&operation, &body)
+            }
         };
         self.calls.lock().unwrap().push(Call { operation, body, reply: reply.clone() });
         HttpConnectorFuture::new(async move {
@@ -466,8 +493,12 @@ impl HttpConnector for Dynamo {
             tokio::task::yield_now().await;
             match fault {
                 Fault::Hang => std::future::pending().await,
-                Fault::Reset | Fault::LoseReply => {
-                    Err(ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()))
+                Fault::Reset | Fault::LoseReply => Err(ConnectorError::io(reset().into())),
+                Fault::TornReply => {
+                    let mut body = reply.to_string();
+                    body.truncate(body.len() / 2);
+                    let torn = Torn(Some(body.into()));
+                    Ok(HttpResponse::new(status.try_into().unwrap(), SdkBody::from_body_1_x(torn)))
                 }
                 Fault::Reply(..) | Fault::Pass | Fault::Meanwhile(_) => {
                     let body = SdkBody::from(reply.to_string());

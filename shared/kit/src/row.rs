@@ -25,21 +25,35 @@ pub struct Row<'a>(&'a RawValue);
 
 /// Why a text is no answer of DynamoDB, or no row. What stands in it is not told, since that may be anybody's data.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is not what DynamoDB answers: {fault} at line {line}, column {column}")]
-pub struct Garbled {
-    fault: &'static str,
-    line: usize,
-    column: usize,
+pub enum Garbled {
+    /// Its JSON is none, or another.
+    #[error("it is not what DynamoDB answers: {fault} at line {line}, column {column}")]
+    Json {
+        /// What is wrong with it.
+        fault: &'static str,
+        /// Where, from 1 on.
+        line: usize,
+        /// Where in the line, from 1 on.
+        column: usize,
+    },
+    /// It counts other rows than it has: to go on would cut a list in silence.
+    #[error("it is not what DynamoDB answers: it counts {counted} rows and has {came}")]
+    Count {
+        /// What it counts.
+        counted: u64,
+        /// What came.
+        came: usize,
+    },
 }
 
 impl From<serde_json::Error> for Garbled {
     fn from(error: serde_json::Error) -> Self {
         let fault = match error.classify() {
-            Category::Data => "another kind of value",
+            Category::Data => "a value that is missing or of another kind",
             Category::Eof => "an early end",
             Category::Syntax | Category::Io => "no JSON",
         };
-        Self { fault, line: error.line(), column: error.column() }
+        Self::Json { fault, line: error.line(), column: error.column() }
     }
 }
 
@@ -83,6 +97,12 @@ impl<'a> Answered<'a> {
             capacity_units: Option<f64>,
         }
         let known: Known<'a> = serde_json::from_str(json)?;
+        // A question for the count alone is answered without rows.
+        if let Some(rows) = &known.items
+            && rows.len() as u64 != known.count
+        {
+            return Err(Garbled::Count { counted: known.count, came: rows.len() });
+        }
         let key = |key: HashMap<String, KeyValue>| {
             key.into_iter().map(|(name, KeyValue(value))| (name, value)).collect::<Item>()
         };
@@ -732,6 +752,9 @@ mod tests {
         assert_eq!(garbled("<html>"), "it is not what DynamoDB answers: no JSON at line 1, column 1");
         assert!(garbled(r#"{"Items":["#).contains("an early end"));
         assert!(!garbled(r#"{"Items":"secret"}"#).contains("secret"));
+        let cut = r#"{"Count":2,"ScannedCount":2,"Items":[{"id":{"S":"a"}}]}"#;
+        assert_eq!(garbled(cut), "it is not what DynamoDB answers: it counts 2 rows and has 1");
+        assert_eq!(Answered::read(r#"{"Count":2,"ScannedCount":2}"#).unwrap().count, 2);
     }
 
     #[test]
