@@ -12,11 +12,11 @@ use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use dynoxide::Database;
+use local::interrupt::interrupted;
 use local::template::Template;
 use local::{database, family, requests, sample, watch};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{SignalKind, signal};
 
 const HELP: &str = "\
 The local stack: an embedded DynamoDB with the tables of template.yaml and sample data of two tenants,
@@ -234,20 +234,6 @@ async fn require_cargo_lambda() -> Result<(), Failure> {
         Ok(output) if output.status.success() => Ok(()),
         _ => Err("cargo-lambda is not installed: `make run` installs it and starts this program".into()),
     }
-}
-
-/// Ends when the person or the system asks the program to end.
-fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let mut signals =
-        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?];
-    Ok(async move {
-        let [interrupt, terminate, hangup] = &mut signals;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    })
 }
 
 fn template(parameters: &[(&str, &str)]) -> Result<Template, Failure> {

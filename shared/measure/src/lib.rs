@@ -40,6 +40,19 @@ pub fn program(help: &str, run: fn(&[String]) -> Result<(), Failure>) -> ExitCod
     }
 }
 
+/// Does `work`, or as much of it as is done when the program is asked to end: then what it started ends with it.
+///
+/// # Errors
+///
+/// Those of the work, and that it was not done.
+pub async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let interrupted = local::interrupt::interrupted()?;
+    tokio::select! {
+        done = work => done,
+        () = interrupted => Err("it was ended before it was done".into()),
+    }
+}
+
 /// The value of an option that takes a number from 1 on.
 ///
 /// # Errors

@@ -51,11 +51,9 @@ impl Limit {
     }
 
     fn within(mount: &Path, kind: Kind, part: f64) -> Result<Self, Failure> {
-        // The name is the same in each run: what one that was interrupted left is used, and removed, by the next.
-        let folder = mount.join(format!("chaveiro-bench-{}", part * 100.0));
-        if !folder.is_dir() {
-            fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
+        // By the number of the process, so that two runs do not limit each other.
+        let folder = mount.join(format!("chaveiro-bench-{}-{}", std::process::id(), part * 100.0));
+        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let limit = Self { folder, kind, quota: PERIOD.mul_f64(part) };
         limit.fill()?;
         Ok(limit)
@@ -91,7 +89,7 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        // An empty group does nothing, and the next run takes it.
+        // An empty group does nothing, where it cannot be removed.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -151,6 +149,7 @@ cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
     #[test]
     fn a_group_that_cannot_be_made_is_named() {
         let problem = Limit::within(Path::new("/proc/no-such-folder"), Kind::Two, 0.1).err().unwrap();
-        assert!(problem.to_string().starts_with("/proc/no-such-folder/chaveiro-bench-10: "), "{problem}");
+        let group = format!("/proc/no-such-folder/chaveiro-bench-{}-10: ", std::process::id());
+        assert!(problem.to_string().starts_with(&group), "{problem}");
     }
 }

@@ -185,5 +185,6 @@ impl Drop for Process {
 ///
 /// It is not there.
 pub fn built(binary: &Path) -> Result<Metadata, Failure> {
-    std::fs::metadata(binary).map_err(|_| format!("{} is not built: run make bench", binary.display()).into())
+    std::fs::metadata(binary)
+        .map_err(|_| format!("{} is not built: start this by make, which builds it", binary.display()).into())
 }

@@ -133,6 +133,26 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn whose_certificate_is_not_amazon_s_is_not_dynamodb() {
+        use kit::config;
+        use kit::dynamo::{Db, Session};
+        use kit::trust::Trust;
+
+        let authority = Authority::new().unwrap();
+        let database = crate::bench::database::Replies::of(dynoxide::Database::memory().unwrap());
+        let url = crate::bench::database::serve_over_tls(database, &authority).await.unwrap();
+        let var = |name: &str| name.starts_with("AWS_").then(|| "sa-east-1".to_owned());
+        let endpoint = config::endpoint(var).unwrap();
+        let endpoint = config::Endpoint { url: Some(url), trust: Trust::Amazon, ..endpoint };
+        let db = Db::connect(endpoint, "").unwrap();
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+        let table = ledger::LIST.table();
+        let key = kit::item::texts([("tenant", "acme"), ("id", "e-1")]);
+        let error = Session::new(&db, deadline).get(table, key, false).await.unwrap_err();
+        assert!(kit::error::chain(&error).contains("UnknownIssuer"), "{}", kit::error::chain(&error));
+    }
+
+    #[tokio::test]
     async fn who_trusts_the_file_connects_and_the_file_goes_with_the_authority() {
         let authority = Authority::new().unwrap();
         let (_, file) = authority.trusted();

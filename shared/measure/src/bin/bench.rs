@@ -45,7 +45,8 @@ fn run(words: &[String]) -> Result<(), Failure> {
     let before = load()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let progress = |doing: &str| eprintln!("{doing} ...");
-    let measured = runtime.block_on(bench::measure(binaries, Path::new("."), &options, progress))?;
+    let work = bench::measure(binaries, Path::new("."), &options, progress);
+    let measured = runtime.block_on(measure::unless_interrupted(work))?;
     let Measured { figures, not_measured } = measured;
     let (processor, after) = (processor()?, load()?);
     if as_json {

@@ -1,10 +1,8 @@
-//! The floor of a start: a function that does nothing, on the runtime that every function uses.
+//! The floor of a start: a function behind a gateway that does nothing, on `lambda_http`.
 
-use lambda_runtime::{Error, LambdaEvent, Runtime, service_fn};
-use serde::de::IgnoredAny;
+use lambda_http::{Body, Error, Request, Response, run, service_fn};
 
 fn main() -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let nothing = service_fn(async |_: LambdaEvent<IgnoredAny>| Ok::<(), Error>(()));
-    runtime.block_on(Runtime::new(nothing).run())
+    runtime.block_on(run(service_fn(async |_: Request| Ok::<_, Error>(Response::new(Body::Empty)))))
 }

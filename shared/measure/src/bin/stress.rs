@@ -73,12 +73,12 @@ fn run(words: &[String]) -> Result<(), Failure> {
         answered: Arc::new(move || counted.inc(1)),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(async {
+    let report = runtime.block_on(measure::unless_interrupted(async {
         match &at {
             Some(url) => stress::at(url, &options, &progress).await,
             None => stress::own(binaries, Path::new("."), &options, &progress).await,
         }
-    });
+    }));
     bar.finish_and_clear();
     let report = report?;
     if as_json {
