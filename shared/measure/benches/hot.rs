@@ -8,12 +8,15 @@
 
 use divan::{Bencher, black_box};
 use jiff::tz::TimeZone;
+use kit::config::{self, Endpoint};
 use kit::cursor::CursorKeys;
+use kit::dynamo::Db;
 use kit::item;
 use kit::plan::{Plan, Start, plan};
 use kit::request::Request;
 use kit::rollout::Stages;
 use kit::row::{Answered, Rows};
+use kit::trust::Trust;
 use measure::asking::{ENTITY, TENANT};
 
 const EVENT: &str = include_str!("../../../events/ledger/http-by-unit-and-date.json");
@@ -100,4 +103,13 @@ fn writing_rows(bencher: Bencher, count: usize) {
         }
         rows.into_body("")
     });
+}
+
+/// What a start has of it: a client that trusts nobody, Amazon's roots, or what this machine trusts. Once only, since
+/// the SDK keeps what it has read of the machine.
+#[divan::bench(args = [Trust::Plain, Trust::Amazon, Trust::Machine], sample_count = 1, sample_size = 1)]
+fn making_the_client(bencher: Bencher, trust: Trust) {
+    let variable = |name: &str| name.starts_with("AWS_").then(|| "sa-east-1".to_owned());
+    let endpoint = || Endpoint { url: None, trust, ..config::endpoint(variable).unwrap() };
+    bencher.with_inputs(endpoint).bench_values(|endpoint| Db::connect(endpoint, "").unwrap());
 }
