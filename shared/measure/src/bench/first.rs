@@ -1,8 +1,8 @@
 //! The first request of a process, over TLS: beside a warm one, with priming and without it, with a processor
 //! and with a part of one.
 
+use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
 
 use axum::body::Bytes;
 
@@ -29,9 +29,9 @@ const ROWS: usize = 20;
 /// The warm requests after the first. The one in the middle is what the first is compared to.
 const WARM: usize = 5;
 
-/// The rest before a warm request: as long as the kernel needs to find a group idle, and to begin its next
-/// period when that runs again, as with the first.
-const REST: Duration = PERIOD.saturating_mul(3);
+/// The rest before a warm request, in periods: some of them whole, as before the first, and of the last a part that
+/// nobody knows, since events come when they come.
+const REST: Range<f64> = 2.0..3.0;
 
 /// What is started again and again: a list, primed or not.
 struct Subject {
@@ -118,20 +118,19 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
 /// The first request and a warm one, of a process that has a part of a processor from now on.
 async fn first_and_warm(process: &Process, event: &Bytes, limit: &Limit) -> Result<(Taken, Taken), Failure> {
     limit.hold(process.id())?;
-    let first = one(process, event, limit).await?;
+    let first = one(process, event).await?;
     let mut warm = Vec::new();
     for _ in 0..WARM {
-        tokio::time::sleep(REST).await;
-        warm.push(one(process, event, limit).await?);
+        let periods = REST.start + fastrand::f64() * (REST.end - REST.start);
+        tokio::time::sleep(PERIOD.mul_f64(periods)).await;
+        warm.push(one(process, event).await?);
     }
     let middle = |of: fn(&Taken) -> f64| Ok::<_, Failure>(spread(warm.iter().map(of))?.median);
     Ok((first, Taken { wall: middle(|taken| taken.wall)?, cpu: middle(|taken| taken.cpu)? }))
 }
 
-/// One request. Its process may use its whole part at once.
-async fn one(process: &Process, event: &Bytes, limit: &Limit) -> Result<Taken, Failure> {
+async fn one(process: &Process, event: &Bytes) -> Result<Taken, Failure> {
     let before = process.processor_time().await?;
-    limit.fill()?;
     let answer = process.invoke(event.clone()).await?;
     process.idle().await?;
     rows(&answer.body, "items", ROWS..=ROWS)?;

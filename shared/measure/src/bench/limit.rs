@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::Failure;
@@ -24,12 +25,18 @@ enum Kind {
     Two,
 }
 
+/// Uses whatever it gets, until the process that has started it is gone.
+const IDLER: &str = "while kill -0 $PPID; do :; done";
+
 /// A group of processes that have a part of a processor together. The group goes with this value, once its
 /// processes have ended.
+///
+/// Where the part is less than a processor, one of them does nothing with all of it that the others leave, and gives
+/// way to them. So the part is used up at any time, as it is of a processor that is so much slower. Otherwise the
+/// kernel would have the next request find a part that nobody has used, and one that needs less of it would see no limit.
 pub struct Limit {
     folder: PathBuf,
-    kind: Kind,
-    quota: Duration,
+    idler: Option<Child>,
 }
 
 impl Limit {
@@ -54,8 +61,17 @@ impl Limit {
         // By the number of the process, so that two runs do not limit each other.
         let folder = mount.join(format!("chaveiro-bench-{}-{}", std::process::id(), part * 100.0));
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let limit = Self { folder, kind, quota: PERIOD.mul_f64(part) };
-        limit.fill()?;
+        let mut limit = Self { folder, idler: None };
+        for (file, text) in settings(kind, PERIOD.mul_f64(part)) {
+            limit.write(file, &text)?;
+        }
+        if part < 1.0 {
+            let mut idler = Command::new("nice");
+            idler.args(["-n", "19", "sh", "-c", IDLER]);
+            idler.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let idler = limit.idler.insert(idler.spawn()?).id();
+            limit.hold(idler)?;
+        }
         Ok(limit)
     }
 
@@ -68,19 +84,6 @@ impl Limit {
         self.write("cgroup.procs", &process.to_string())
     }
 
-    /// Gives the group its whole part at once, whatever it has used: the kernel does so when it is told the quota
-    /// anew.
-    ///
-    /// # Errors
-    ///
-    /// The kernel does not take it.
-    pub fn fill(&self) -> Result<(), Failure> {
-        for (file, text) in settings(self.kind, self.quota) {
-            self.write(file, &text)?;
-        }
-        Ok(())
-    }
-
     fn write(&self, file: &str, text: &str) -> Result<(), Failure> {
         let path = self.folder.join(file);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()).into())
@@ -89,6 +92,11 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
+        if let Some(idler) = &mut self.idler {
+            // It may have ended by itself.
+            let _ = idler.kill();
+            let _ = idler.wait();
+        }
         // An empty group does nothing, where it cannot be removed.
         let _ = fs::remove_dir(&self.folder);
     }
