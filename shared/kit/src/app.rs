@@ -94,7 +94,8 @@ impl App {
         let started = Instant::now();
         let timestamp = now();
         let deadline = started + invocation.time_left.saturating_sub(ANSWER_RESERVE);
-        let done = job.run(event, &self.settings.stages, &self.db, deadline).await;
+        let (db, spent) = self.db.metered();
+        let done = job.run(event, &self.settings.stages, &db, deadline).await;
         let error = done.outcome.as_ref().err();
         let line = Line {
             namespace: &self.settings.metrics_namespace,
@@ -107,7 +108,7 @@ impl App {
             request_id: &invocation.id,
             status: error.map_or(200, |error| http::status(error.code())),
             items: 0,
-            meter: done.meter,
+            meter: spent.meter(),
             duration: started.elapsed(),
             cold_start: !self.served.swap(true, Ordering::Relaxed),
             error,

@@ -4,6 +4,7 @@
 //! how long it may take. Every call asks for its consumed capacity.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -76,13 +77,43 @@ const TOO_LARGE_TO_UPDATE: &str = "Item size to update has exceeded the maximum 
 pub struct Db {
     client: Client,
     table_prefix: String,
+    spent: Option<Spent>,
+}
+
+/// What all sessions together have cost that have ended so far.
+#[derive(Debug, Clone, Default)]
+pub struct Spent(Arc<Mutex<Meter>>);
+
+impl Spent {
+    /// As much as it is.
+    #[must_use]
+    pub fn meter(&self) -> Meter {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, more: Meter) {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sum.calls += more.calls;
+        sum.evaluated += more.evaluated;
+        sum.read_units += more.read_units;
+        sum.write_units += more.write_units;
+        sum.throttles += more.throttles;
+    }
 }
 
 impl Db {
     /// Uses this client.
     #[must_use]
     pub fn new(client: Client, table_prefix: &str) -> Self {
-        Self { client, table_prefix: table_prefix.to_owned() }
+        Self { client, table_prefix: table_prefix.to_owned(), spent: None }
+    }
+
+    /// The same database, and what its sessions cost from now on: for work that takes many of them, and whose cost
+    /// is to be told whatever comes of it.
+    #[must_use]
+    pub fn metered(&self) -> (Self, Spent) {
+        let spent = Spent::default();
+        (Self { spent: Some(spent.clone()), ..self.clone() }, spent)
     }
 
     /// Makes the client for this endpoint.
@@ -161,6 +192,8 @@ pub struct Meter {
     pub read_units: f64,
     /// Write request units.
     pub write_units: f64,
+    /// Calls that were throttled until the SDK gave up, where there was an answer all the same.
+    pub throttles: u32,
 }
 
 /// One request's use of the client.
@@ -263,6 +296,14 @@ pub struct Unfinished<T> {
 impl<T> From<Unfinished<T>> for Error {
     fn from(unfinished: Unfinished<T>) -> Self {
         unfinished.error
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        if let Some(spent) = &self.db.spent {
+            spent.add(self.meter);
+        }
     }
 }
 
@@ -373,6 +414,9 @@ impl<'a> Session<'a> {
         let answered = Answered::read(text).map_err(|error| Error::internal(call, error))?;
         self.meter.read_units += answered.read_units;
         self.meter.evaluated += answered.evaluated;
+        if !matches!(want, Want::Count) {
+            answered.is_whole().map_err(|error| Error::internal(call, error))?;
+        }
         Ok(Part { count: answered.count, next: answered.last_key, items: answered.rows })
     }
 
@@ -475,7 +519,10 @@ impl<'a> Session<'a> {
             let read = self.query(plan, Want::Rows, Some(look_at as u64), start.key, &mut body).await;
             let part = match read {
                 // What was read so far is a page.
-                Err(Error::Throttled(_) | Error::TimedOut(_)) if rows.count() > 0 => return Ok(Some(before)),
+                Err(error @ (Error::Throttled(_) | Error::TimedOut(_))) if rows.count() > 0 => {
+                    self.meter.throttles += u32::from(matches!(error, Error::Throttled(_)));
+                    return Ok(Some(before));
+                }
                 part => part?,
             };
             let mut last = None;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::dynamo::{Db, Meter};
+use crate::dynamo::Db;
 use crate::error::{Code, Error};
 use crate::key::{Rollout, Table};
 use crate::load::{self, LoadRequest};
@@ -46,8 +46,6 @@ pub struct Done {
     pub index: Option<&'static str>,
     /// The answer.
     pub outcome: Result<Value, Error>,
-    /// What it cost.
-    pub meter: Meter,
 }
 
 impl Job {
@@ -121,13 +119,7 @@ fn run_load<'a>(
             Err(error) => return refused(error),
         };
         let loaded = load::run(rollout, &progress, &request, stages, db, deadline, &|_, _| {}).await;
-        let mut meter = Meter::default();
-        if let Ok(loaded) = &loaded {
-            meter.read_units = loaded.read_units;
-            meter.write_units = loaded.write_units;
-            meter.evaluated = loaded.read;
-        }
-        Done { index: Some(rollout.name), outcome: loaded.and_then(|loaded| json(&loaded)), meter }
+        Done { index: Some(rollout.name), outcome: loaded.and_then(|loaded| json(&loaded)) }
     })
 }
 
@@ -145,18 +137,13 @@ fn run_report<'a>(
             Err(error) => return refused(error),
         };
         let report = report::run(rollout, &request, stages, db, deadline, &|_| {}).await;
-        let mut meter = Meter::default();
-        if let Ok(report) = &report {
-            meter.read_units = report.read_units;
-            meter.evaluated = report.items;
-        }
-        Done { index: Some(rollout.name), outcome: report.and_then(|report| json(&report)), meter }
+        Done { index: Some(rollout.name), outcome: report.and_then(|report| json(&report)) }
     })
 }
 
 /// Nothing was done.
 fn refused(error: Error) -> Done {
-    Done { index: None, outcome: Err(error), meter: Meter::default() }
+    Done { index: None, outcome: Err(error) }
 }
 
 fn json<T: Serialize>(answer: &T) -> Result<Value, Error> {

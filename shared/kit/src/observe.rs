@@ -150,7 +150,9 @@ impl Line<'_> {
             write_units: self.meter.write_units,
             duration: (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
             cold_starts: u8::from(self.cold_start),
-            throttled: u8::from(self.error.is_some_and(|error| error.code() == Code::Throttled)),
+            throttled: u8::from(
+                self.meter.throttles > 0 || self.error.is_some_and(|error| error.code() == Code::Throttled),
+            ),
             faults: u8::from(self.status >= 500),
             status: self.status,
             request_id: self.request_id,

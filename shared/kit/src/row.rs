@@ -73,6 +73,18 @@ pub struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
+    /// That it has all the rows that it counts, where more was asked for than their count.
+    ///
+    /// # Errors
+    ///
+    /// It has others.
+    pub fn is_whole(&self) -> Result<(), Garbled> {
+        if self.rows.len() as u64 == self.count {
+            return Ok(());
+        }
+        Err(Garbled::Count { counted: self.count, came: self.rows.len() })
+    }
+
     /// Reads the JSON of an answer.
     ///
     /// # Errors
@@ -97,12 +109,6 @@ impl<'a> Answered<'a> {
             capacity_units: Option<f64>,
         }
         let known: Known<'a> = serde_json::from_str(json)?;
-        // A question for the count alone is answered without rows.
-        if let Some(rows) = &known.items
-            && rows.len() as u64 != known.count
-        {
-            return Err(Garbled::Count { counted: known.count, came: rows.len() });
-        }
         let key = |key: HashMap<String, KeyValue>| {
             key.into_iter().map(|(name, KeyValue(value))| (name, value)).collect::<Item>()
         };
@@ -752,9 +758,10 @@ mod tests {
         assert_eq!(garbled("<html>"), "it is not what DynamoDB answers: no JSON at line 1, column 1");
         assert!(garbled(r#"{"Items":["#).contains("an early end"));
         assert!(!garbled(r#"{"Items":"secret"}"#).contains("secret"));
-        let cut = r#"{"Count":2,"ScannedCount":2,"Items":[{"id":{"S":"a"}}]}"#;
-        assert_eq!(garbled(cut), "it is not what DynamoDB answers: it counts 2 rows and has 1");
-        assert_eq!(Answered::read(r#"{"Count":2,"ScannedCount":2}"#).unwrap().count, 2);
+        assert!(answered.is_whole().is_ok());
+        let cut = Answered::read(r#"{"Count":2,"ScannedCount":2,"Items":[{"id":{"S":"a"}}]}"#).unwrap();
+        let problem = cut.is_whole().unwrap_err().to_string();
+        assert_eq!(problem, "it is not what DynamoDB answers: it counts 2 rows and has 1");
     }
 
     #[test]

@@ -70,7 +70,7 @@ struct Asked {
 }
 
 /// How much is measured.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How often each binary is started.
     pub starts: usize,
@@ -84,6 +84,20 @@ pub struct Options {
     pub warm_up: usize,
     /// What the rows are made of.
     pub rows: Make,
+    /// Folders with other builds of the lists, which take turns with the ones that are measured: what a change
+    /// gives is told by one run.
+    pub beside: Vec<PathBuf>,
+}
+
+impl Options {
+    /// The folders whose lists are measured, and what is told of each after a list's name.
+    fn builds<'a>(&'a self, binaries: &'a Path) -> Vec<(&'a Path, String)> {
+        let beside = self.beside.iter().map(|folder| {
+            let name = folder.file_name().unwrap_or(folder.as_os_str());
+            (folder.as_path(), format!(" in {}", name.display()))
+        });
+        std::iter::once((binaries, String::new())).chain(beside).collect()
+    }
 }
 
 /// What came of measuring.
@@ -118,7 +132,7 @@ pub async fn measure(
             figures.extend(requests(binaries, project, asked, limit, aim, options).await?);
         }
     }
-    figures.extend(sizes(binaries, project)?);
+    figures.extend(sizes(binaries, project, options)?);
     Ok(Measured { figures, not_measured })
 }
 
@@ -126,12 +140,18 @@ pub async fn measure(
 async fn starts(binaries: &Path, project: &Path, options: &Options) -> Result<Vec<Figure>, Failure> {
     let database = Replies::open(project, ASKED.map(|asked| asked.list), options.rows)?;
     let endpoint = database::serve(database).await?;
-    let names: Vec<&str> = std::iter::once(EMPTY).chain(ASKED.map(|asked| asked.list.name())).collect();
-    let mut taken = vec![(Vec::new(), Vec::new()); names.len()];
+    let builds = options.builds(binaries);
+    let lists = ASKED.iter().flat_map(|asked| {
+        let name = asked.list.name();
+        builds.iter().map(move |(folder, suffix)| (folder.join(name), format!("start, {name}{suffix}")))
+    });
+    let started: Vec<(PathBuf, String)> =
+        std::iter::once((binaries.join(EMPTY), String::new())).chain(lists).collect();
+    let mut taken = vec![(Vec::new(), Vec::new()); started.len()];
     // The first start of each is not counted: it reads the binary from the disk.
     for turn in 0..=options.starts {
-        for (name, (wall, cpu)) in names.iter().zip(&mut taken) {
-            let process = start(&binaries.join(name), &endpoint, &[]).await?;
+        for ((binary, _), (wall, cpu)) in started.iter().zip(&mut taken) {
+            let process = start(binary, &endpoint, &[]).await?;
             if turn > 0 {
                 wall.push(process.time_to_first_poll()?.as_secs_f64());
                 cpu.push(process.processor_time().await?.as_secs_f64());
@@ -142,11 +162,10 @@ async fn starts(binaries: &Path, project: &Path, options: &Options) -> Result<Ve
     let mut spreads = taken.into_iter().map(|taken| spreads(taken).ok_or("nothing was started"));
     let (floor_wall, floor_cpu) = spreads.next().ok_or("nothing was started")??;
     let mut figures = Vec::new();
-    for (asked, spreads) in ASKED.iter().zip(spreads) {
+    for ((_, what), spreads) in started.into_iter().skip(1).zip(spreads) {
         let (wall, cpu) = spreads?;
-        let name = asked.list.name();
-        figures.push(Figure::time(format!("start, {name}"), floor_wall, wall).at_most(AIM_OF_A_START));
-        figures.push(Figure::time(format!("start, {name}: processor"), floor_cpu, cpu));
+        figures.push(Figure::time(what.clone(), floor_wall, wall).at_most(AIM_OF_A_START));
+        figures.push(Figure::time(what + ": processor", floor_cpu, cpu));
     }
     Ok(figures)
 }
@@ -165,43 +184,64 @@ async fn requests(
     let database = Replies::open(project, [asked.list], options.rows)?;
     let endpoint = database::serve(database.clone()).await?;
 
-    let ours = start(&binaries.join(name), &endpoint, &[]).await?;
-    let ours_started = ours.peak_memory()?;
-    rows(&ours.answer(&event, options.warm_up).await?, "items", limit..=limit)?;
+    let mut subjects = Vec::new();
+    for (folder, suffix) in options.builds(binaries) {
+        let process = start(&folder.join(name), &endpoint, &[]).await?;
+        let memory_at_start = process.peak_memory()?;
+        rows(&process.answer(&event, options.warm_up).await?, "items", limit..=limit)?;
+        subjects.push(Subject { suffix, process, memory_at_start, cpu: Vec::new(), calls: 0.0 });
+    }
     // What a page's rows come from: the floor asks for the same, and is answered the same.
     let relayed = [(REQUEST_TO_RELAY, database.request_of_the_largest()?)];
     let floor = start(&binaries.join(RELAY), &endpoint, &relayed).await?;
-    let floor_started = floor.peak_memory()?;
+    let floor_at_start = floor.peak_memory()?;
     // A list with a cursor asks for a row more than it answers.
     rows(&floor.answer(&event, options.warm_up).await?, "Items", limit..=limit + 1)?;
 
-    let (mut ours_cpu, mut floor_cpu) = (Vec::new(), Vec::new());
-    let mut calls = 0.0;
+    let mut floor_cpu = Vec::new();
     for _ in 0..options.rounds {
         floor_cpu.push(each(&floor, &event, options.requests).await?);
-        let before = database.calls();
-        ours_cpu.push(each(&ours, &event, options.requests).await?);
-        calls = (database.calls() - before) as f64 / options.requests as f64;
+        for subject in &mut subjects {
+            let before = database.calls();
+            subject.cpu.push(each(&subject.process, &event, options.requests).await?);
+            subject.calls = (database.calls() - before) as f64 / options.requests as f64;
+        }
     }
-    let (Some(floor_cpu), Some(ours_cpu)) = (Spread::of(floor_cpu), Spread::of(ours_cpu)) else {
-        return Err("nothing was asked".into());
-    };
-    let mut figures =
-        vec![Figure::time(format!("page of {limit}, {name}: processor"), floor_cpu, ours_cpu).at_most(aim)];
-    if calls > 1.0 {
-        let each = ours_cpu.divided_by(calls);
-        figures.push(Figure::time(format!("the same, each of its {calls} calls"), floor_cpu, each));
-    }
-    if PAGES.last().is_some_and(|(most, _)| *most == limit) {
-        let bytes = |floor: u64, ours: u64| (Spread::only(floor as f64), Spread::only(ours as f64));
-        let (floor_bytes, ours_bytes) = bytes(floor_started, ours_started);
-        figures.push(Figure::bytes(format!("peak memory after the start, {name}"), floor_bytes, ours_bytes));
-        let (floor_bytes, ours_bytes) = bytes(floor.peak_memory()?, ours.peak_memory()?);
-        let asked = options.warm_up + options.rounds * options.requests;
-        let what = format!("peak memory after {asked} pages of {limit}, {name}");
-        figures.push(Figure::bytes(what, floor_bytes, ours_bytes).at_most_itself(AIM_OF_MEMORY));
+    let floor_cpu = Spread::of(floor_cpu).ok_or("nothing was asked")?;
+    let mut figures = Vec::new();
+    for Subject { suffix, process, memory_at_start, cpu, calls } in subjects {
+        let cpu = Spread::of(cpu).ok_or("nothing was asked")?;
+        let what = format!("page of {limit}, {name}{suffix}: processor");
+        figures.push(Figure::time(what, floor_cpu, cpu).at_most(aim));
+        if calls > 1.0 {
+            let what = format!("the same, each of its {calls} calls");
+            figures.push(Figure::time(what, floor_cpu, cpu.divided_by(calls)));
+        }
+        if PAGES.last().is_some_and(|(most, _)| *most == limit) {
+            let bytes = |what: String, floor: u64, ours: u64| {
+                Figure::bytes(what, Spread::only(floor as f64), Spread::only(ours as f64))
+            };
+            let what = format!("peak memory after the start, {name}{suffix}");
+            figures.push(bytes(what, floor_at_start, memory_at_start));
+            let asked = options.warm_up + options.rounds * options.requests;
+            let what = format!("peak memory after {asked} pages of {limit}, {name}{suffix}");
+            let peak = bytes(what, floor.peak_memory()?, process.peak_memory()?);
+            figures.push(peak.at_most_itself(AIM_OF_MEMORY));
+        }
     }
     Ok(figures)
+}
+
+/// A list that answers pages, in one build of it.
+struct Subject {
+    /// What is told of the build.
+    suffix: String,
+    process: Process,
+    memory_at_start: u64,
+    /// The processor time of a request in each turn, in seconds.
+    cpu: Vec<f64>,
+    /// Calls to DynamoDB for each request.
+    calls: f64,
 }
 
 /// Starts a binary whose log nobody reads.
@@ -227,8 +267,8 @@ fn rows(answer: &[u8], name: &str, expected: RangeInclusive<usize>) -> Result<()
     Err(format!("{} rows were asked for and {came:?} came", expected.start()).into())
 }
 
-/// The size of the functions: the smallest and the largest.
-fn sizes(binaries: &Path, project: &Path) -> Result<Vec<Figure>, Failure> {
+/// The size of the functions: the smallest and the largest, and the lists of other builds.
+fn sizes(binaries: &Path, project: &Path, options: &Options) -> Result<Vec<Figure>, Failure> {
     let size =
         |name: &str| -> Result<f64, Failure> { Ok(process::built(&binaries.join(name))?.len() as f64) };
     let mut functions = Vec::new();
@@ -244,7 +284,16 @@ fn sizes(binaries: &Path, project: &Path) -> Result<Vec<Figure>, Failure> {
     let (Some(smallest), Some(largest)) = (functions.first(), functions.last()) else {
         return Err("there is no function".into());
     };
-    Ok(vec![figure("smallest", smallest), figure("largest", largest).at_most_itself(AIM_OF_SIZE)])
+    let mut figures =
+        vec![figure("smallest", smallest), figure("largest", largest).at_most_itself(AIM_OF_SIZE)];
+    for (folder, suffix) in options.builds(binaries).iter().skip(1) {
+        for asked in &ASKED {
+            let name = asked.list.name();
+            let bytes = Spread::only(process::built(&folder.join(name))?.len() as f64);
+            figures.push(Figure::bytes(format!("size of {name}{suffix}"), floor, bytes));
+        }
+    }
+    Ok(figures)
 }
 
 impl Asked {

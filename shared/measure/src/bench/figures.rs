@@ -57,7 +57,12 @@ impl Spread {
     #[must_use]
     pub fn of(mut numbers: Vec<f64>) -> Option<Self> {
         numbers.sort_by(f64::total_cmp);
-        let at = |quarters: usize| numbers.get((numbers.len().checked_sub(1)? * quarters + 2) / 4).copied();
+        // Between two of them where there is none at the very place.
+        let at = |quarters: usize| {
+            let place = numbers.len().checked_sub(1)? * quarters;
+            let (before, after) = (numbers.get(place / 4)?, numbers.get(place.div_ceil(4))?);
+            Some(before + (after - before) * (place % 4) as f64 / 4.0)
+        };
         Some(Self { lower: at(1)?, median: at(2)?, upper: at(3)? })
     }
 
@@ -164,6 +169,8 @@ mod tests {
     fn quartiles_are_those_of_the_numbers() {
         let spread = Spread::of(vec![5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
         assert_eq!(spread, Spread { lower: 2.0, median: 3.0, upper: 4.0 });
+        let between = Spread::of(vec![1.0, 3.0]).unwrap();
+        assert_eq!(between, Spread { lower: 1.5, median: 2.0, upper: 2.5 });
         assert_eq!(Spread::of(vec![7.0]), Some(Spread::only(7.0)));
         assert_eq!(Spread::of(Vec::new()), None);
     }

@@ -68,7 +68,7 @@ impl Authority {
         // As DynamoDB: no HTTP/2.
         server.alpn_protocols = vec![b"http/1.1".to_vec()];
 
-        let file = std::env::temp_dir().join(format!("chaveiro-bench-{}.pem", std::process::id()));
+        let file = std::env::temp_dir().join(format!("chaveiro-bench-{:016x}.pem", fastrand::u64(..)));
         File::create_new(&file)
             .and_then(|mut created| created.write_all(authority.pem().as_bytes()))
             .map_err(|error| format!("{}: {error}", file.display()))?;

@@ -26,6 +26,7 @@ project's folder, on Linux, while nothing else is busy. docs/bench.md tells what
                   processor, by a control group, which takes the rights of root
   --rounds N      how often function and floor take turns in answering (10)
   --requests N    the requests of a turn (200)
+  --beside FOLDER other builds of product and ledger, which take turns with these; as often as there are some
   --plain         rows of keys and one text, instead of rows like a product's, with some twenty values
   --json          prints JSON instead of a table";
 
@@ -67,8 +68,15 @@ fn run(words: &[String]) -> Result<(), Failure> {
 }
 
 fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
-    let mut options =
-        Options { starts: 40, firsts: 15, rounds: 10, requests: 200, warm_up: 200, rows: Make::Product };
+    let mut options = Options {
+        starts: 40,
+        firsts: 15,
+        rounds: 10,
+        requests: 200,
+        warm_up: 200,
+        rows: Make::Product,
+        beside: Vec::new(),
+    };
     let mut as_json = false;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -79,6 +87,11 @@ fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
             }
             "--plain" => {
                 options.rows = Make::Plain;
+                continue;
+            }
+            "--beside" => {
+                let folder = rest.next().ok_or("--beside needs a folder; --help tells more")?;
+                options.beside.push(folder.into());
                 continue;
             }
             "--starts" => &mut options.starts,
