@@ -374,6 +374,64 @@ async fn a_stage_is_not_part_of_the_path_and_other_paths_are_not_taken_in() {
 }
 
 #[tokio::test]
+async fn a_parameter_is_understood_or_refused_and_never_left_out() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    let paid = get("/orders", "acme").with("status", "PAID");
+    let paid_alone = |call: &crate::world::Call| call.key_condition().contains("status = PAID");
+    let changed = |mut event: Value, changes: &[(&str, Value)]| {
+        for (name, value) in changes {
+            event[*name] = value.clone();
+        }
+        event.to_string()
+    };
+    let single = json!({"status": "PAID"});
+    for event in [
+        changed(
+            paid.rest(),
+            &[("multiValueQueryStringParameters", json!({})), ("queryStringParameters", single.clone())],
+        ),
+        changed(paid.rest(), &[("multiValueQueryStringParameters", json!({"limit": ["5"]}))]),
+        changed(paid.http(), &[("rawQueryString", Value::Null), ("queryStringParameters", single)]),
+    ] {
+        let answer = send_raw(&app, &event).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(world.calls().iter().all(paid_alone), "{event}");
+    }
+    for several in [json!({"status": []}), json!({"status": [5]}), json!({"status": {"a": "b"}})] {
+        let event = changed(paid.rest(), &[("multiValueQueryStringParameters", several)]);
+        let answer = send_raw(&app, &event).await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_query_string"), "{event}");
+    }
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_route_for_all_paths_says_nothing_of_the_one_that_was_asked() {
+    let world = World::new();
+    world.put("Product", json!({"tenant": {"S": "acme"}, "id": {"S": "a%41+b"}}));
+    let app = world.deployed(&product::LIST);
+    for (path, status) in [("/products", 200), ("/prod/products/a%41+b", 200), ("/other", 404)] {
+        let mut event = get("/products", "acme").http();
+        event["routeKey"] = json!("ANY /{proxy+}");
+        event["rawPath"] = json!(path);
+        event["pathParameters"] = json!({"proxy": path});
+        assert_eq!(send_raw(&app, &event.to_string()).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_cannot_be_read_is_answered_with_the_gateway_s_id() {
+    let world = World::new();
+    let mut event = get("/products/{id}", "acme").with("id", "p-1").rest();
+    event["pathParameters"]["id"] = json!("%zz");
+    event["requestContext"]["requestId"] = json!("of the gateway");
+    let answer = send_raw(&world.deployed(&product::LIST), &event.to_string()).await;
+    assert_eq!((answer.status, &answer.json()["requestId"]), (400, &json!("of the gateway")));
+    assert_eq!(answer.log["requestId"], "of the gateway");
+}
+
+#[tokio::test]
 async fn an_answer_is_not_kept_on_the_way_and_an_error_carries_the_request_s_id() {
     let world = World::new();
     let app = world.deployed(&orders::LIST);

@@ -91,7 +91,8 @@ async fn the_gateway_s_own_time_out_is_never_reached() {
 async fn a_range_that_cannot_be_counted_in_time_is_an_error_and_no_wrong_total() {
     let world = World::new();
     let next = json!({"tenant": {"S": "acme"}, "id": {"S": "x"}, "createdAt": {"S": "x"}});
-    let rows = json!({"Items": [], "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": next});
+    let items = vec![json!({"id": {"S": "o"}}); 20];
+    let rows = json!({"Items": items, "Count": 20, "ScannedCount": 20, "LastEvaluatedKey": next});
     let counted = json!({"Count": 1000, "ScannedCount": 1000, "LastEvaluatedKey": next});
     world.script([
         Fault::Reply(200, rows),
@@ -186,6 +187,36 @@ async fn what_the_service_refuses_or_garbles_is_500() {
             answer.log
         );
         world.dynamo.clear_script();
+    }
+}
+
+#[tokio::test]
+async fn what_the_service_says_is_in_the_log_without_what_it_quotes() {
+    let world = World::new();
+    let app = world.deployed(&orders::LIST);
+    for (code, message, logged) in [
+        (
+            "AccessDeniedException",
+            "User: arn:aws:sts::1:assumed-role/orders is not authorized to perform: dynamodb:Query",
+            "AccessDeniedException: User: arn:aws:sts::1:assumed-role/orders is not authorized to perform: dynamodb:Query (request ",
+        ),
+        (
+            "ValidationException",
+            "The table does not have the specified index: x-index",
+            "ValidationException: The table does not have the specified index: x-index (request ",
+        ),
+        (
+            "ResourceNotFoundException",
+            "value {S:a}Maria Silva} end",
+            "ResourceNotFoundException: value {...} end",
+        ),
+    ] {
+        world.script([Fault::Reply(400, json!({"__type": code, "message": message}))]);
+        let answer = send(&app, &get("/orders", "acme")).await;
+        let cause = answer.log["cause"].as_str().unwrap();
+        assert_eq!(answer.code(), "internal_error");
+        assert!(cause.contains(logged) && !cause.contains("Maria"), "{cause}");
+        assert!(!answer.body.contains(code), "{}", answer.body);
     }
 }
 

@@ -164,6 +164,18 @@ async fn segments_have_bounds_and_empty_ones_are_fine() {
     assert!(unknown.starts_with("invalid_parameter: index must be one of orders-by-customer, "), "{unknown}");
 }
 
+#[tokio::test]
+async fn a_segment_that_is_refused_begins_no_run() {
+    let (case, world) = orders_to_load(2);
+    world.calls();
+    for segments in [json!({"segments": 3, "segment": 3}), json!({"segment": 1_000_000})] {
+        assert!(load(&world, &case, Stage::Backfill, segments).await.is_err());
+        assert!(world.calls().iter().all(|call| call.operation == "GetItem"));
+    }
+    let loaded = load(&world, &case, Stage::Backfill, json!({"segments": 4})).await.unwrap();
+    assert_eq!((&loaded["segments"], &loaded["done"]), (&json!(4), &json!(true)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_segment_that_fails_for_a_while_is_read_again() {
     let (case, world) = orders_to_load(20);

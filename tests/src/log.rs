@@ -49,6 +49,29 @@ async fn how_long_a_job_takes_alarms_nobody() {
 }
 
 #[tokio::test]
+async fn what_a_job_cost_is_told_though_it_failed() {
+    let world = World::new();
+    world.put_all("Person", (0..30).map(|at| json!({"id": {"S": format!("p-{at}")}})));
+    let app = world.deployed(&index_report::JOB);
+    let invocation =
+        kit::app::Invocation { id: "invocation".to_owned(), time_left: std::time::Duration::from_secs(60) };
+    let asked = r#"{"index":"person-by-tenant","segments":1}"#;
+    let worked = app.work(&index_report::JOB, asked, &invocation).await;
+    assert!(worked.outcome.is_ok());
+    let whole: serde_json::Value = serde_json::from_str(&worked.log).unwrap();
+    assert_eq!(whole["Calls"], world.calls().len());
+    let denied = json!({"__type": "AccessDeniedException", "message": "m"});
+    let of_the_index =
+        |operation: &str, body: &serde_json::Value| operation == "Scan" && body["IndexName"].is_string();
+    world.script_for(of_the_index, usize::MAX, crate::world::Fault::Reply(400, denied));
+    let worked = app.work(&index_report::JOB, asked, &invocation).await;
+    assert!(worked.outcome.is_err());
+    let line: serde_json::Value = serde_json::from_str(&worked.log).unwrap();
+    assert_eq!((&line["Faults"], &line["Calls"]), (&json!(1), &json!(world.calls().len())));
+    assert!(line["ReadUnits"].as_f64().unwrap() > 0.0, "{line}");
+}
+
+#[tokio::test]
 async fn every_metric_is_a_number_and_every_dimension_a_text() {
     let world = World::new();
     let app = world.declared_with(&orders::LIST, &[("METRICS_NAMESPACE", "Chaveiro/prod")]);

@@ -355,6 +355,24 @@ async fn a_page_ends_with_a_cursor_before_its_time_is_over() {
     assert_eq!(world.calls().len(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_that_hangs_or_is_throttled_leaves_the_rows_that_came_before() {
+    let throttle = Fault::Reply(400, json!({"__type": "ThrottlingException", "message": "m"}));
+    for (faults, throttled) in [(vec![Fault::Hang; 9], 0), (vec![throttle; 3], 1)] {
+        let world = World::with_tables(&[VISIT]);
+        world.script([part(&["a", "b"], Some("b"))].into_iter().chain(faults));
+        let app = world.declared(&VISITS);
+        let event = get("/visits", "acme").http().to_string();
+        let answer = crate::world::send_within(&app, &event, std::time::Duration::from_secs(8)).await;
+        assert_eq!((answer.status, answer.ids().len()), (200, 2), "{}", answer.body);
+        assert_eq!((&answer.log["Throttled"], &answer.log["Faults"]), (&json!(throttled), &json!(0)));
+        world.dynamo.clear_script();
+        world.calls();
+        send(&app, &get("/visits", "acme").with("cursor", answer.cursor().unwrap())).await;
+        assert_eq!(world.calls()[0].body["ExclusiveStartKey"]["id"]["S"], "b");
+    }
+}
+
 #[tokio::test]
 async fn the_row_that_a_cursor_names_may_go() {
     let world = World::with_tables(&[VISIT]);

@@ -245,6 +245,10 @@ async fn a_deleted_product_is_gone_and_a_missing_one_is_404() {
     assert_eq!(find(&world, &get("/products/{id}", "acme").with("id", "p-1")).await.status, 404);
     let again = save(&world, &delete("p-1")).await;
     assert_eq!((again.status, again.code().as_str()), (404, "not_found"));
+    for expected in ["*", "\"a\""] {
+        let answer = save(&world, &delete("p-1").header("If-Match", expected)).await;
+        assert_eq!((answer.status, answer.code().as_str()), (412, "precondition_failed"), "{expected}");
+    }
 }
 
 #[tokio::test]
@@ -264,11 +268,12 @@ async fn a_product_that_is_not_its_path_s_or_its_tenant_s_is_refused() {
         (put("x".repeat(129).as_str(), &json!({})), "invalid_parameter"),
         (put("a\u{0}b", &json!({})), "invalid_parameter"),
         (put("p-1", &json!([])), "invalid_body"),
-        (put("p-1", &json!({"big": "x".repeat(300_000)})), "invalid_body"),
     ] {
         let answer = save(&world, &event).await;
         assert_eq!((answer.status, answer.code().as_str()), (400, code));
     }
+    let large = save(&world, &put("p-1", &json!({"big": "x".repeat(300_000)}))).await;
+    assert_eq!((large.status, large.code().as_str()), (413, "item_too_large"));
     assert!(world.calls().is_empty());
 }
 

@@ -62,7 +62,8 @@ fn delete<'a>(
         }
         match session.delete(&TABLE, texts([("tenant", tenant), ("id", id)]), &checks).await {
             Ok(()) => Ok(Reply::Done),
-            Err(Error::ConditionFailed { item: None }) => {
+            // Where the caller says what is stored, it is that which does not hold.
+            Err(Error::ConditionFailed { item: None }) if expected.is_none() => {
                 Err(Error::rejected(Code::NotFound, "nothing is stored with this id"))
             }
             Err(error) => Err(error),

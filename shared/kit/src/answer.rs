@@ -21,8 +21,10 @@ const DEFAULT_LIMIT: u64 = 20;
 /// The most rows of a page.
 const MAX_LIMIT: u64 = 100;
 
-/// The last page that can be asked for.
-const MAX_PAGE: u64 = 1_000_000;
+/// The last page that can be asked for: the largest number that every reader of the answer's JSON understands.
+///
+/// Source: RFC 8259, section 6.
+const MAX_PAGE: u64 = (1 << 53) - 1;
 
 /// The most JSON that is read for a compressed answer, in bytes. It has to fit into a function's memory
 /// together with its compressed form, and seldom compresses to what Lambda hands back if it is larger.
@@ -256,7 +258,8 @@ async fn page_by_places(
 ) -> Result<Option<u64>, Error> {
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let needed = skip.saturating_add(limit);
+    // As many again as the page takes, for those of its rows that turn out to be gone.
+    let needed = skip.saturating_add(limit.saturating_mul(2));
     let (mut total, mut places): (u64, Vec<Place>) = (0, Vec::new());
     let mut start = None;
     // Each call moves on in the range, and the request's deadline ends a range that is too long.
@@ -277,19 +280,27 @@ async fn page_by_places(
             break;
         }
     }
-    let keys: Vec<Item> = places.iter().skip(skip).map(|place| place.key(plan)).collect();
-    // A replica that is behind would not have rows which the index has already.
-    let found = session.batch_get(&plan.table, &keys, true).await?;
-    // Between the two reads a row may have been deleted, or may have left the question's range: the index
-    // is behind the table. Such a row is neither shown nor counted.
-    let mut gone = keys.len();
-    for item in found.into_iter().filter(|item| still_asked(plan, item)) {
-        if !rows.push_item(item) {
-            return Ok(None);
+    let mut places = places.iter().skip(skip);
+    let mut gone = 0;
+    // Each turn takes places, until the page is full or there are none left.
+    loop {
+        let keys: Vec<Item> =
+            places.by_ref().take(limit.saturating_sub(rows.count())).map(|place| place.key(plan)).collect();
+        if keys.is_empty() {
+            return Ok(Some(total.saturating_sub(gone)));
         }
-        gone -= 1;
+        // A replica that is behind would not have rows which the index has already.
+        let found = session.batch_get(&plan.table, &keys, true).await?;
+        // Between the two reads a row may have been deleted, or may have left the question's range: the index
+        // is behind the table. Such a row is neither shown nor counted, and the next one takes its place.
+        gone += keys.len() as u64;
+        for item in found.into_iter().filter(|item| still_asked(plan, item)) {
+            if !rows.push_item(item) {
+                return Ok(None);
+            }
+            gone = gone.saturating_sub(1);
+        }
     }
-    Ok(Some(total.saturating_sub(gone as u64)))
 }
 
 /// Whether an item belongs to the rows that `plan` reads.

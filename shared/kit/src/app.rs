@@ -160,7 +160,9 @@ impl App {
         story: &mut Story,
         session: &mut Session<'_>,
     ) -> Result<Response, Error> {
-        let mut request = Request::read(event)?;
+        let mut request = Request::read(event).inspect_err(|_| {
+            story.request_id = Request::gateway_request_id_of(event);
+        })?;
         story.request_id = request.gateway_request_id().map(str::to_owned);
         story.http_api = request.is_http_api();
         let route = request.route(&self.function.routes())?;

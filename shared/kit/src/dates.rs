@@ -26,8 +26,7 @@ pub fn parse_day(parameter: &str, text: &str) -> Result<Date, Error> {
             _ => byte.is_ascii_digit(),
         });
     let day = if shape { text.parse::<Date>().ok() } else { None };
-    // The first and the last year leave room for the neighbouring day in every time zone.
-    day.filter(|day| (1..=9998).contains(&day.year())).ok_or_else(|| {
+    day.filter(|day| day.year() > 0).ok_or_else(|| {
         Error::rejected(
             Code::InvalidDate,
             format!("{parameter} must be a calendar day written YYYY-MM-DD, such as 2026-02-28"),
@@ -48,10 +47,12 @@ pub fn parse_month(parameter: &str, text: &str) -> Result<Month, Error> {
     })
 }
 
-/// Whether a text is an instant in UTC, written so that texts sort by time.
+/// Whether a text is an instant in UTC, written so that texts sort by time: by the second
+/// (`2026-02-01T03:00:00Z`) or with milliseconds (`2026-02-01T03:00:00.000Z`). Of one second, the former comes last.
 #[must_use]
 pub fn is_instant(text: &str) -> bool {
-    text.ends_with('Z') && text.as_bytes().get(10) == Some(&b'T') && text.parse::<jiff::Timestamp>().is_ok()
+    let written = |at: jiff::Timestamp| text == format!("{}Z", second(at)) || text == instant(at);
+    text.parse().is_ok_and(written)
 }
 
 /// The smallest stored day not before `day`.
@@ -70,34 +71,25 @@ pub fn last_of_day(day: Date) -> String {
 /// follow the second.
 ///
 /// The day begins where the time zone says: on 2018-11-04 there was no midnight in São Paulo, and the
-/// day began at 01:00 local time, 03:00 UTC.
-///
-/// # Errors
-///
-/// A fault of ours where the day cannot be placed in the time zone.
-pub fn first_instant_of_day(day: Date, zone: &TimeZone) -> Result<String, Error> {
-    Ok(second(start_of_day(day, zone)?))
+/// day began at 01:00 local time, 03:00 UTC. The last day of the calendar, which a screen may take for
+/// "for ever", has no instants: it begins and ends as a text.
+#[must_use]
+pub fn first_instant_of_day(day: Date, zone: &TimeZone) -> String {
+    start_of_day(day, zone).map_or_else(|| first_of_day(day), second)
 }
 
 /// A text not before any instant of the local day `day`.
-///
-/// # Errors
-///
-/// A fault of ours where the day cannot be placed in the time zone.
-pub fn last_instant_of_day(day: Date, zone: &TimeZone) -> Result<String, Error> {
-    let next_day =
-        day.checked_add(1.day()).map_err(|error| Error::internal("placing a day in time", error))?;
-    let last = start_of_day(next_day, zone)?
-        .checked_sub(1.second())
-        .map_err(|error| Error::internal("placing a day in time", error))?;
-    Ok(format!("{}{AFTER_EVERY_SUFFIX}", second(last)))
+#[must_use]
+pub fn last_instant_of_day(day: Date, zone: &TimeZone) -> String {
+    let next = day.tomorrow().ok().and_then(|next| start_of_day(next, zone));
+    let last = next.and_then(|next| next.checked_sub(1.second()).ok());
+    last.map_or_else(|| last_of_day(day), |last| format!("{}{AFTER_EVERY_SUFFIX}", second(last)))
 }
 
-fn start_of_day(day: Date, zone: &TimeZone) -> Result<jiff::Timestamp, Error> {
+/// Where a day begins; `None` at the ends of the calendar.
+fn start_of_day(day: Date, zone: &TimeZone) -> Option<jiff::Timestamp> {
     // Where there was no midnight, this is the first instant after the gap.
-    day.to_zoned_datetime(zone.clone())
-        .map(|start| start.timestamp())
-        .map_err(|error| Error::internal("placing a day in time", error))
+    Some(day.to_zoned_datetime(zone.clone()).ok()?.timestamp())
 }
 
 /// `2026-02-01T03:00:00`, the part of an instant that is stored in the same way with or without a
@@ -126,22 +118,22 @@ mod tests {
     #[test]
     fn a_day_without_midnight_has_23_hours() {
         let day = date(2018, 11, 4);
-        assert_eq!(first_instant_of_day(day, &sao_paulo()).unwrap(), "2018-11-04T03:00:00");
-        assert_eq!(last_instant_of_day(day, &sao_paulo()).unwrap(), "2018-11-05T01:59:59~");
+        assert_eq!(first_instant_of_day(day, &sao_paulo()), "2018-11-04T03:00:00");
+        assert_eq!(last_instant_of_day(day, &sao_paulo()), "2018-11-05T01:59:59~");
     }
 
     #[test]
     fn a_day_with_two_midnights_has_25_hours() {
         let day = date(2018, 2, 17);
-        assert_eq!(first_instant_of_day(day, &sao_paulo()).unwrap(), "2018-02-17T02:00:00");
-        assert_eq!(last_instant_of_day(day, &sao_paulo()).unwrap(), "2018-02-18T02:59:59~");
+        assert_eq!(first_instant_of_day(day, &sao_paulo()), "2018-02-17T02:00:00");
+        assert_eq!(last_instant_of_day(day, &sao_paulo()), "2018-02-18T02:59:59~");
     }
 
     #[test]
     fn every_way_to_write_an_instant_falls_into_its_day() {
         let (from, to) = (
-            first_instant_of_day(date(2026, 2, 1), &sao_paulo()).unwrap(),
-            last_instant_of_day(date(2026, 2, 1), &sao_paulo()).unwrap(),
+            first_instant_of_day(date(2026, 2, 1), &sao_paulo()),
+            last_instant_of_day(date(2026, 2, 1), &sao_paulo()),
         );
         for inside in [
             "2026-02-01T03:00:00Z",
@@ -160,7 +152,7 @@ mod tests {
     #[test]
     fn only_a_full_calendar_day_is_a_day() {
         for wrong in
-            ["2026-02-30", "2026-2-1", "20260201", "2026-02-01T00:00:00Z", "", "9999-12-31", "-001-01-01"]
+            ["2026-02-30", "2026-2-1", "20260201", "2026-02-01T00:00:00Z", "", "0000-01-01", "-001-01-01"]
         {
             let error = parse_day("from", wrong).unwrap_err();
             assert_eq!(error.code(), Code::InvalidDate, "{wrong}");
@@ -171,10 +163,43 @@ mod tests {
 
     #[test]
     fn only_a_full_calendar_month_is_a_month() {
-        for wrong in ["2026-13", "2026-2", "2026-02-01", "202602", "", "9999-12"] {
+        for wrong in ["2026-13", "2026-2", "2026-02-01", "202602", "", "0000-12"] {
             assert_eq!(parse_month("month", wrong).unwrap_err().code(), Code::InvalidDate, "{wrong}");
         }
         assert_eq!(parse_month("month", "2026-02").unwrap().to_string(), "2026-02");
+    }
+
+    #[test]
+    fn the_last_day_of_the_calendar_ends_after_every_instant() {
+        for (zone, text) in [(sao_paulo(), "9999-12-31~"), (TimeZone::UTC, "9999-12-31~")] {
+            assert_eq!(last_instant_of_day(date(9999, 12, 31), &zone), text);
+        }
+        assert!(first_instant_of_day(date(9999, 12, 31), &sao_paulo()).starts_with("9999-12-31"));
+        assert_eq!(first_instant_of_day(date(1, 1, 1), &sao_paulo()), "0001-01-01T03:06:28");
+        assert!(parse_day("to", "9999-12-31").is_ok());
+    }
+
+    #[test]
+    fn an_instant_is_one_that_sorts_by_time() {
+        for right in ["2026-02-01T12:00:00Z", "2026-02-01T12:00:00.000Z", "2026-02-28T23:59:59.999Z"] {
+            assert!(is_instant(right), "{right}");
+        }
+        for wrong in [
+            "2026-02-01T120000Z",
+            "2026-02-01T12Z",
+            "2026-02-01T12:00Z",
+            "2026-02-01T12:00:00,5Z",
+            "2026-02-01T12:00:00.5Z",
+            "2026-02-01T12:00:00.123456789Z",
+            "2026-02-01T23:59:60Z",
+            "2026-02-01T12:00:00+00:00",
+            "2026-02-01 12:00:00Z",
+            "2026-02-30T12:00:00Z",
+            "2026-02-01",
+            "",
+        ] {
+            assert!(!is_instant(wrong), "{wrong}");
+        }
     }
 
     #[test]
@@ -188,8 +213,8 @@ mod tests {
         fn days_follow_each_other_without_gap_or_overlap(offset in 0_i32..60_000) {
             let day = date(1900, 1, 1).checked_add(offset.days()).unwrap();
             let next = day.checked_add(1.day()).unwrap();
-            let last = last_instant_of_day(day, &sao_paulo()).unwrap();
-            let first = first_instant_of_day(next, &sao_paulo()).unwrap();
+            let last = last_instant_of_day(day, &sao_paulo());
+            let first = first_instant_of_day(next, &sao_paulo());
             let end: jiff::Timestamp = format!("{}Z", last.trim_end_matches('~')).parse().unwrap();
             let start: jiff::Timestamp = format!("{first}Z").parse().unwrap();
             prop_assert_eq!(start.duration_since(end).as_secs(), 1);

@@ -13,6 +13,7 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, StalledStreamProtectionConfig};
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::RequestId;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
@@ -26,7 +27,7 @@ use tokio::time::Instant;
 
 use crate::body::{Body, KeepBody};
 use crate::config::Endpoint;
-use crate::error::Error;
+use crate::error::{Error, Source};
 use crate::expression::{Change, Check, Placeholders};
 use crate::item::{self, Item, MAX_ITEM_BYTES};
 use crate::key::{Key, KeyAttribute, KeyFault, Table};
@@ -516,8 +517,12 @@ impl<'a> Session<'a> {
             // last one that is returned; where this part gave none, it starts where the part did.
             let before = start.clone();
             let mut body = Body::default();
-            let read = self.query(plan, Want::Rows, Some(look_at as u64), start.key, &mut body).await;
-            let part = match read {
+            // Once there are rows, time that runs out ends the page and not the request.
+            let until = if rows.count() > 0 { READ_BUDGET_RESERVE } else { Duration::ZERO };
+            let until = self.deadline.checked_sub(until).unwrap_or(self.deadline);
+            let read = self.query(plan, Want::Rows, Some(look_at as u64), start.key, &mut body);
+            let read = tokio::time::timeout_at(until, read).await;
+            let part = match read.unwrap_or(Err(Error::TimedOut(None))) {
                 // What was read so far is a page.
                 Err(error @ (Error::Throttled(_) | Error::TimedOut(_))) if rows.count() > 0 => {
                     self.meter.throttles += u32::from(matches!(error, Error::Throttled(_)));
@@ -561,7 +566,7 @@ impl<'a> Session<'a> {
         let mut counted = 0;
         // Each call moves on in the range, and the request's deadline ends a range that is too long.
         loop {
-            let left = limit.map(|limit| limit - counted);
+            let left = limit.map(|limit| limit.saturating_sub(counted));
             if left == Some(0) {
                 return Ok((counted, start));
             }
@@ -978,12 +983,28 @@ where
         _ => false,
     };
     if timed_out {
-        Error::TimedOut(Some(error.into()))
-    } else if error.code().is_some_and(|code| THROTTLING.contains(&code)) {
-        Error::Throttled(Some(error.into()))
-    } else {
-        Error::internal(doing, error)
+        return Error::TimedOut(Some(error.into()));
     }
+    let throttled = error.code().is_some_and(|code| THROTTLING.contains(&code));
+    // Of an error that it does not model, the SDK tells what the service said in its debug format only.
+    let source: Source = match (&error, error.code()) {
+        (SdkError::ServiceError(_), Some(code)) => Box::new(Said {
+            code: code.to_owned(),
+            message: error.message().unwrap_or("no message").to_owned(),
+            request_id: error.request_id().unwrap_or("none").to_owned(),
+        }),
+        _ => error.into(),
+    };
+    if throttled { Error::Throttled(Some(source)) } else { Error::internal(doing, source) }
+}
+
+/// What the service says of a call that it does not do.
+#[derive(Debug, thiserror::Error)]
+#[error("{code}: {message} (request {request_id})")]
+struct Said {
+    code: String,
+    message: String,
+    request_id: String,
 }
 
 /// Waits before a call is sent again, for `cap` at most: exponential backoff with full jitter.

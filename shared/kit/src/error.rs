@@ -235,23 +235,12 @@ pub fn chain(error: &(dyn StdError + 'static)) -> String {
     without_braces(&text)
 }
 
-/// The text with an ellipsis in place of all that stands in braces.
+/// The text with an ellipsis in place of all from its first brace to the last one. What is quoted may hold braces
+/// itself, so no brace in between can be believed to end it.
 fn without_braces(text: &str) -> String {
-    let (mut kept, mut depth) = (String::with_capacity(text.len()), 0_u32);
-    for c in text.chars() {
-        match c {
-            '{' => {
-                if depth == 0 {
-                    kept.push_str("{...}");
-                }
-                depth += 1;
-            }
-            '}' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => kept.push(c),
-            _ => {}
-        }
-    }
-    kept
+    let Some((before, quoted)) = text.split_once('{') else { return text.to_owned() };
+    let after = quoted.rsplit_once('}').map(|(_, after)| after).filter(|after| !after.contains('{'));
+    format!("{before}{{...}}{}", after.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -266,11 +255,17 @@ mod tests {
 
     #[test]
     fn what_a_service_quotes_is_left_out() {
-        let quoted = "lower bound operand: AttributeValue: {S:Maria {x}}, upper bound operand: {S:A}";
-        assert_eq!(
-            without_braces(quoted),
-            "lower bound operand: AttributeValue: {...}, upper bound operand: {...}"
-        );
+        let quoted = "lower bound operand: AttributeValue: {S:Maria {x}}, upper bound operand: {S:A}, so no";
+        assert_eq!(without_braces(quoted), "lower bound operand: AttributeValue: {...}, so no");
+        for (quoted, kept) in [
+            ("nothing", "nothing"),
+            ("value {S:a}Maria Silva} end", "value {...} end"),
+            ("value {S:a}}Maria {Silva} end", "value {...} end"),
+            ("value {S:a} end {S:Maria", "value {...}"),
+            ("value } end", "value } end"),
+        ] {
+            assert_eq!(without_braces(quoted), kept);
+        }
     }
 
     #[test]

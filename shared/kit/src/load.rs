@@ -228,11 +228,13 @@ pub async fn run(
         return Err(Error::rejected(Code::InvalidParameter, message));
     }
     let header = Header { job: &job, progress, db, deadline };
-    let Run { id: run, segments, begun } = header.begin(asked, request.run.as_deref()).await?;
-    let segment = request
-        .segment
-        .map(|segment| whole("segment", segment, 0, segments.saturating_sub(1)))
-        .transpose()?;
+    let segment_of = |segments: u32| {
+        let whole = |segment| whole("segment", segment, 0, segments.saturating_sub(1));
+        request.segment.map(whole).transpose()
+    };
+    let Run { id: run, segments, begun } =
+        header.begin(asked, request.run.as_deref(), |segments| segment_of(segments).map(drop)).await?;
+    let segment = segment_of(segments)?;
     let mut loaded = Loaded {
         index: rollout.name.to_owned(),
         table: rollout.table.name.to_owned(),
@@ -367,8 +369,14 @@ impl Header<'_> {
         texts([(kept::JOB, self.job), (kept::PART, kept::WHOLE)])
     }
 
-    /// The run that is under way, or a new one, and its segments.
-    async fn begin(&self, asked: Option<u32>, wanted: Option<&str>) -> Result<Run, Error> {
+    /// The run that is under way, or a new one, and its segments. `check` says whether a run of so many segments is
+    /// what was asked for; otherwise none begins.
+    async fn begin(
+        &self,
+        asked: Option<u32>,
+        wanted: Option<&str>,
+        check: impl Fn(u32) -> Result<(), Error>,
+    ) -> Result<Run, Error> {
         for _ in 0..TRIES {
             let stored = self.session().get(self.progress, self.key(), true).await?;
             let run = stored.as_ref().and_then(|header| header.get(kept::RUN)?.as_s().ok()).cloned();
@@ -397,6 +405,7 @@ impl Header<'_> {
                 return Err(Error::rejected(Code::InvalidParameter, message));
             }
             let (id, segments) = (crate::id::new(), asked.unwrap_or(DEFAULT_SEGMENTS));
+            check(segments)?;
             let begun = dates::instant(jiff::Timestamp::now());
             let mut header = self.key();
             header.insert(kept::RUN.to_owned(), AttributeValue::S(id.clone()));

@@ -353,19 +353,19 @@ fn days(asked: &[&(String, String)]) -> Result<(Option<Date>, Option<Date>), Err
 fn period(asked: &[&(String, String)], kind: Days, zone: &TimeZone) -> Result<Option<Range>, Error> {
     let (from, to) = days(asked)?;
     let first = |day| match kind {
-        Days::Dates => Ok(dates::first_of_day(day)),
+        Days::Dates => dates::first_of_day(day),
         Days::Instants => dates::first_instant_of_day(day, zone),
     };
     let last = |day| match kind {
-        Days::Dates => Ok(dates::last_of_day(day)),
+        Days::Dates => dates::last_of_day(day),
         Days::Instants => dates::last_instant_of_day(day, zone),
     };
     Ok(match (from, to) {
         (None, None) => None,
-        (Some(from), None) => Some(Range::AtLeast(first(from)?)),
-        (None, Some(to)) => Some(Range::AtMost(last(to)?)),
+        (Some(from), None) => Some(Range::AtLeast(first(from))),
+        (None, Some(to)) => Some(Range::AtMost(last(to))),
         (Some(from), Some(to)) => {
-            let (low, high) = (first(from)?, last(to)?);
+            let (low, high) = (first(from), last(to));
             // A day that the time zone skipped holds nothing, and the service refuses a range that ends
             // before it begins. Nothing is stored as the bare second that `low` is.
             let high = if high < low { low.clone() } else { high };

@@ -55,6 +55,7 @@ pub struct Request {
     path: Path,
     path_parameters: Vec<(String, String)>,
     query: Query,
+    is_http_api: bool,
     headers: Value,
     authorizer: Value,
     body: Option<String>,
@@ -70,6 +71,8 @@ enum Path {
     Route(String, Vec<(String, String)>),
     /// To this path, as it stands in the URL.
     Raw(String),
+    /// To this path, decoded.
+    Decoded(String),
 }
 
 /// What a caller says is stored before a write.
@@ -109,10 +112,13 @@ impl Request {
         let context = event.get_mut("requestContext").map(Value::take).unwrap_or_default();
         let http = context.get("http").filter(|http| http.is_object());
         let (method, path, query) = if let Some(http) = http {
-            let query = text(&event, "rawQueryString").unwrap_or_default();
-            (text(http, "method"), http_path(&event), Query::Raw(query))
+            let query = match text(&event, "rawQueryString") {
+                Some(raw) => Query::Raw(raw),
+                None => Query::Decoded(decoded_query(&event)?),
+            };
+            (text(http, "method"), http_path(&event), query)
         } else {
-            (text(&event, "httpMethod"), rest_path(&event)?, Query::Decoded(decoded_query(&event)))
+            (text(&event, "httpMethod"), rest_path(&event)?, Query::Decoded(decoded_query(&event)?))
         };
         let (Some(method), Some(path)) = (method, path) else { return Err(foreign()) };
         Ok(Self {
@@ -120,6 +126,7 @@ impl Request {
             path,
             path_parameters: Vec::new(),
             query,
+            is_http_api: http.is_some(),
             gateway_request_id: text(&context, "requestId"),
             authorizer: context.get("authorizer").cloned().unwrap_or_default(),
             headers: event.get_mut("headers").map(Value::take).unwrap_or_default(),
@@ -131,7 +138,13 @@ impl Request {
     /// Whether an HTTP API sent it (payload 2.0), and not a REST API.
     #[must_use]
     pub fn is_http_api(&self) -> bool {
-        matches!(self.query, Query::Raw(_))
+        self.is_http_api
+    }
+
+    /// The id that API Gateway gave a request which cannot be read.
+    #[must_use]
+    pub fn gateway_request_id_of(event: &str) -> Option<String> {
+        text(serde_json::from_str::<Value>(event).ok()?.get("requestContext")?, "requestId")
     }
 
     /// The id that API Gateway gave the request.
@@ -176,7 +189,7 @@ impl Request {
         };
         let (wanted, given) = match &self.path {
             Path::Route(route, _) => (segments(path), segments(route)),
-            Path::Raw(raw) => (segments(path), segments(raw)),
+            Path::Raw(given) | Path::Decoded(given) => (segments(path), segments(given)),
         };
         let Some(skip) = given.len().checked_sub(wanted.len()) else { return Ok(None) };
         let mut values = Vec::new();
@@ -191,6 +204,7 @@ impl Request {
                     }
                     Path::Route(..) => return Ok(None),
                     Path::Raw(_) => values.push((name.to_owned(), decoded_segment(given)?)),
+                    Path::Decoded(_) => values.push((name.to_owned(), given.clone())),
                 },
                 None if given == wanted => {}
                 None => return Ok(None),
@@ -332,7 +346,8 @@ impl Request {
                 if !pieces.next()?.eq_ignore_ascii_case(coding) {
                     return None;
                 }
-                let q = pieces.find_map(|piece| piece.strip_prefix("q=")).unwrap_or("1");
+                let q =
+                    pieces.find_map(|piece| piece.strip_prefix(['q', 'Q'])?.strip_prefix('=')).unwrap_or("1");
                 Some(q.parse::<f32>().unwrap_or(0.0))
             })
         };
@@ -343,13 +358,13 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// 400 where it is no JSON object, holds what DynamoDB does not store, or is larger than
+    /// 400 where it is no JSON object, or holds what DynamoDB does not store; 413 where it is larger than
     /// [`MAX_BODY_BYTES`].
     pub fn item(&self) -> Result<Item, Error> {
         let body = self.body()?;
         if body.len() > MAX_BODY_BYTES {
             let message = format!("the body must have at most {MAX_BODY_BYTES} bytes");
-            return Err(Error::rejected(Code::InvalidBody, message));
+            return Err(Error::rejected(Code::ItemTooLarge, message));
         }
         let item = item::from_json(&body).map_err(|fault| {
             let code = match fault {
@@ -390,10 +405,11 @@ fn allowed(routes: &[(Method, &str)], path: &str) -> String {
 
 /// Where an HTTP API sends a request. It decodes the values of placeholders, and the raw path as well,
 /// whatever its name says. The route `$default` has no placeholders: it is that of a local gateway, whose
-/// raw path is raw.
+/// raw path is raw. A route for all paths (`/{proxy+}`) says nothing of the one that was asked.
 fn http_path(event: &Value) -> Option<Path> {
     let route = text(event, "routeKey").and_then(|key| Some(key.split_once(' ')?.1.to_owned()));
     match route {
+        Some(route) if route.contains("+}") => Some(Path::Decoded(text(event, "rawPath")?)),
         Some(route) => Some(Path::Route(route, texts(event.get("pathParameters")).collect())),
         None => Some(Path::Raw(text(event, "rawPath")?)),
     }
@@ -444,15 +460,26 @@ fn text(value: &Value, name: &str) -> Option<String> {
 }
 
 /// The parameters of a REST event. API Gateway has decoded them, and lists repeated ones apart.
-fn decoded_query(event: &Value) -> Vec<(String, String)> {
-    if let Some(several) = event.get("multiValueQueryStringParameters").and_then(Value::as_object) {
-        let pairs = several.iter().flat_map(|(name, values)| {
-            let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
-            values.map(move |value| (name.clone(), value.to_owned()))
-        });
-        return pairs.collect();
-    }
-    texts(event.get("queryStringParameters")).collect()
+fn decoded_query(event: &Value) -> Result<Vec<(String, String)>, Error> {
+    let object = |name: &str| event.get(name).and_then(Value::as_object);
+    let several = object("multiValueQueryStringParameters");
+    let with_several = |name: &String| several.is_some_and(|several| several.contains_key(name));
+    let each = several.into_iter().flatten().flat_map(|(name, values)| match values {
+        Value::Array(values) if !values.is_empty() => values.iter().map(|value| (name, value)).collect(),
+        other => vec![(name, other)],
+    });
+    let single = object("queryStringParameters").into_iter().flatten();
+    // A parameter that was not understood and left out would ask for more than the caller asked.
+    each.chain(single.filter(|(name, _)| !with_several(name)))
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| match value {
+            Value::String(value) => Ok((name.clone(), value.clone())),
+            _ => {
+                let message = format!("{} has no text as its value", shown(name));
+                Err(Error::rejected(Code::InvalidQueryString, message))
+            }
+        })
+        .collect()
 }
 
 /// Reads a query string as a form is written (URL standard, `application/x-www-form-urlencoded`), but
