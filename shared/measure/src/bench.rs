@@ -12,6 +12,7 @@ pub mod process;
 pub mod runtime_api;
 pub mod tls;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::asking::{ENTITY, TENANT};
+use crate::rows::OF_AN_ENTITY;
 use database::{Make, Replies};
 use figures::{Figure, Spread};
 use process::Process;
@@ -49,6 +51,14 @@ const ASKED: [Asked; 2] = [
     Asked { list: &product::LIST, event: "events/product/http-all.json", query: "" },
     Asked { list: &ledger::LIST, event: "events/ledger/http-by-property.json", query: "propertyId=" },
 ];
+
+/// A list that answers its whole collection, which is as large as the data are.
+const WHOLE: Asked =
+    Asked { list: &financial::LIST, event: "events/financial/http-by-unit.json", query: "unitId=" };
+
+/// Whole collections: the bytes of each of their rows, and whether the caller takes gzip. The first is near what Lambda
+/// hands back, the second near what is read for an answer that is compressed.
+const COLLECTIONS: [(usize, bool); 2] = [(22_000, false), (120_000, true)];
 
 /// The rows of a page, and how many times the floor's processor time a page of them may take.
 const PAGES: [(usize, f64); 2] = [(20, 1.5), (100, 2.0)];
@@ -132,6 +142,10 @@ pub async fn measure(
             figures.extend(requests(binaries, project, asked, limit, aim, options).await?);
         }
     }
+    for (bytes, gzip) in COLLECTIONS {
+        progress(&format!("{}, all rows", WHOLE.list.name()));
+        figures.push(collection(binaries, project, bytes, gzip).await?);
+    }
     figures.extend(sizes(binaries, project, options)?);
     Ok(Measured { figures, not_measured })
 }
@@ -180,7 +194,7 @@ async fn requests(
     options: &Options,
 ) -> Result<Vec<Figure>, Failure> {
     let name = asked.list.name();
-    let event = asked.event(project, limit)?;
+    let event = asked.event(project, Some(limit), false)?;
     let database = Replies::open(project, [asked.list], options.rows)?;
     let endpoint = database::serve(database.clone()).await?;
 
@@ -230,6 +244,24 @@ async fn requests(
         }
     }
     Ok(figures)
+}
+
+/// The memory of the process that answers a whole collection, beside the bytes of its rows.
+async fn collection(binaries: &Path, project: &Path, bytes: usize, gzip: bool) -> Result<Figure, Failure> {
+    let name = WHOLE.list.name();
+    let event = WHOLE.event(project, None, gzip)?;
+    let database = Replies::open(project, [WHOLE.list], Make::Plain(bytes))?;
+    let endpoint = database::serve(database).await?;
+    let process = start(&binaries.join(name), &endpoint, &[]).await?;
+    let answer = process.answer(&event, 1).await?;
+    if !gzip {
+        rows(&answer, "items", OF_AN_ENTITY..=OF_AN_ENTITY)?;
+    }
+    let all = OF_AN_ENTITY * bytes;
+    let way = if gzip { ", compressed" } else { "" };
+    let what = format!("peak memory after a whole collection of {} MB, {name}{way}", all / 1_000_000);
+    let figure = Figure::bytes(what, Spread::only(all as f64), Spread::only(process.peak_memory()? as f64));
+    Ok(figure.at_most_itself(AIM_OF_MEMORY))
 }
 
 /// A list that answers pages, in one build of it.
@@ -297,23 +329,25 @@ fn sizes(binaries: &Path, project: &Path, options: &Options) -> Result<Vec<Figur
 }
 
 impl Asked {
-    /// The event, asking for so many rows of the tenant and the entity whose rows are there.
-    fn event(&self, project: &Path, limit: usize) -> Result<Bytes, Failure> {
+    /// The event, asking for so many rows of the tenant and the entity whose rows are there, or for all of them.
+    fn event(&self, project: &Path, limit: Option<usize>, gzip: bool) -> Result<Bytes, Failure> {
         let path: PathBuf = project.join(self.event);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut event: Value = serde_json::from_str(&text)?;
         let claims =
             event.pointer_mut("/requestContext/authorizer/jwt/claims").and_then(Value::as_object_mut);
         claims.ok_or("the event has no claims")?.insert("custom:tenant".to_owned(), json!(TENANT));
+        if gzip {
+            let headers = event.get_mut("headers").and_then(Value::as_object_mut);
+            headers.ok_or("the event has no headers")?.insert("accept-encoding".to_owned(), json!("gzip"));
+        }
         let event = event.as_object_mut().ok_or("the event is no object")?;
-        let (query, parameters) = match self.query.strip_suffix('=') {
-            None => (format!("limit={limit}"), json!({"limit": limit.to_string()})),
-            Some(name) => {
-                (format!("{name}={ENTITY}&limit={limit}"), json!({name: ENTITY, "limit": limit.to_string()}))
-            }
-        };
-        event.insert("rawQueryString".to_owned(), json!(query));
-        event.insert("queryStringParameters".to_owned(), parameters);
+        let entity = self.query.strip_suffix('=').map(|name| (name, ENTITY.to_owned()));
+        let limit = limit.map(|limit| ("limit", limit.to_string()));
+        let parameters: BTreeMap<&str, String> = entity.into_iter().chain(limit).collect();
+        let query: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        event.insert("rawQueryString".to_owned(), json!(query.join("&")));
+        event.insert("queryStringParameters".to_owned(), json!(parameters));
         Ok(serde_json::to_vec(&event)?.into())
     }
 }

@@ -21,13 +21,14 @@ use crate::Failure;
 use crate::bench::tls::{Authority, HOST};
 use crate::rows;
 
-/// What a row of 1 KB is made of. What it costs is less a matter of its bytes than of its attributes.
+/// What a row is made of. What it costs is less a matter of its bytes than of its attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Make {
-    /// Its keys and a text, which are half of it, and what else a product has: some twenty values of most types.
+    /// Of 1 KB: its keys and a text, which are half of it, and what else a product has, some twenty values of most
+    /// types.
     Product,
-    /// Its keys, and a text that is all the rest.
-    Plain,
+    /// Of so many bytes: its keys, and a text that is all the rest.
+    Plain(usize),
 }
 
 /// The embedded database and what it has answered so far.
@@ -150,9 +151,10 @@ async fn answer(State(replies): State<Arc<Replies>>, request: Bytes) -> impl Int
     }
 }
 
-/// A row of about 1 KB, with the keys that its list needs.
+/// A row with the keys that its list needs.
 fn row(list: &List, at: usize, make: Make) -> Result<HashMap<String, dynoxide::AttributeValue>, Failure> {
-    let row = rows::row(list, at, 1, if make == Make::Plain { 1_024 } else { 512 })?;
+    let bytes = if let Make::Plain(bytes) = make { bytes } else { 512 };
+    let row = rows::row(list, at, 1, bytes)?;
     let mut row: Map<String, Value> =
         row.into_iter().map(|(name, text)| (name.to_owned(), json!({"S": text}))).collect();
     let of_a_product = json!({

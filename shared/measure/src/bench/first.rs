@@ -84,7 +84,7 @@ pub(super) async fn measure(binaries: &Path, project: &Path, options: &Options) 
                 primed,
                 binary: if primed { list } else { UNPRIMED },
                 variables,
-                event: asked.event(project, ROWS)?,
+                event: asked.event(project, Some(ROWS), false)?,
                 starts: Default::default(),
                 requests: vec![Default::default(); limits.len()],
             });

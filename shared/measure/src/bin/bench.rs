@@ -86,7 +86,7 @@ fn wanted(words: &[String]) -> Result<(Options, bool), Failure> {
                 continue;
             }
             "--plain" => {
-                options.rows = Make::Plain;
+                options.rows = Make::Plain(1_024);
                 continue;
             }
             "--beside" => {
