@@ -128,7 +128,9 @@ pub fn refusals(
         let name = table.get("TableName").and_then(Value::as_str).unwrap_or_default();
         let name = name.strip_prefix(prefix).unwrap_or(name);
         if let Some(indexes) = live.get(name) {
-            reasons.extend(against_update(name, &index_names(&table), indexes));
+            let wanted = index_names(&table);
+            reasons.extend(against_update(name, &wanted, indexes));
+            reasons.extend(against_removal(name, &wanted, indexes));
         }
     }
     for rollout in tables::ROLLOUTS.iter().filter(|rollout| live.contains_key(rollout.table.name)) {
@@ -207,6 +209,24 @@ fn against_update(table: &str, wanted: &[&str], live: &[(String, String)]) -> Op
             ))
         }
     }
+}
+
+/// Why a table may not lose indexes: lists read those that the code declares, and only of one that a rollout
+/// owns a stage says whether they still do.
+fn against_removal(table: &str, wanted: &[&str], live: &[(String, String)]) -> Vec<String> {
+    let declared = tables::ALL.iter().filter(|known| known.name == table).flat_map(|known| known.indexes);
+    let gone = declared.map(|index| index.name).filter(|name| {
+        let exists = live.iter().any(|(known, _)| known == name);
+        exists && !wanted.contains(name) && parameter_of(table, name).is_none()
+    });
+    gone.map(|name| {
+        format!(
+            "{table}: {name} would be deleted, and the code declares it for its lists; put it back into \
+             template.yaml, or, where no list reads it any more, deploy that first and then take it out of \
+             shared/tables as well"
+        )
+    })
+    .collect()
 }
 
 /// The parameter that sets the stage of an index.
@@ -412,6 +432,31 @@ mod tests {
         // To give up the one that is being made, nothing has to be waited for.
         let back = template(&from, &[("BankByOrganizationStage", "none")]);
         assert!(refusals(&back, &from, &busy, &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_index_that_no_rollout_owns_is_not_deleted() {
+        let from = deployed(&[]);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (before, cart) = text.split_once("TableName: !Sub '${TablePrefix}Cart'").unwrap();
+        let renamed = cart.replacen("IndexName: tenant-customerId-index", "IndexName: other-index", 1);
+        let without = format!("{before}TableName: !Sub '${{TablePrefix}}Cart'{renamed}");
+        let without = template_at(Template::parse(&without).unwrap(), &from, &Parameters::new()).unwrap();
+        let carts = live(&tables::cart::TABLE, &[]);
+        let live_with_other = |mut live: Live| {
+            live.get_mut("Cart").unwrap().push(("other-index".to_owned(), "ACTIVE".to_owned()));
+            live
+        };
+        assert_eq!(
+            refusals(&without, &from, &live_with_other(carts.clone()), &[]).unwrap(),
+            [
+                "Cart: tenant-customerId-index would be deleted, and the code declares it for its lists; put it \
+                 back into template.yaml, or, where no list reads it any more, deploy that first and then take it \
+                 out of shared/tables as well"
+            ]
+        );
+        assert!(refusals(&template(&from, &[]), &from, &carts, &[]).unwrap().is_empty());
     }
 
     #[test]
