@@ -16,6 +16,11 @@ import boto3
 import botocore.exceptions
 import tomlkit
 
+# A stack that has nothing yet, or nothing any more.
+NEVER_LIVE = ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
+# One whose first deployment failed. It can only be deleted.
+ROLLED_BACK = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+
 
 def settings(path):
     """What `sam deploy` is told for the default environment."""
@@ -26,7 +31,7 @@ def settings(path):
 
 
 def parameters(session, stack):
-    """The parameters of a stack, by name. One that was never executed has none."""
+    """The parameters of a stack, by name. One that never came to be has none."""
     try:
         found = session.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except botocore.exceptions.ClientError as error:
@@ -34,7 +39,13 @@ def parameters(session, stack):
         if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
             return {}
         raise
-    live = [one for one in found if one["StackStatus"] not in ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")]
+    if any(one["StackStatus"] in ROLLED_BACK for one in found):
+        print(
+            f"The first deployment of {stack} was rolled back: before another, delete the stack "
+            f"(aws cloudformation delete-stack --stack-name {stack}). Its tables are retained.",
+            file=sys.stderr,
+        )
+    live = [one for one in found if one["StackStatus"] not in (*NEVER_LIVE, *ROLLED_BACK)]
     return {
         parameter["ParameterKey"]: parameter["ParameterValue"]
         for one in live

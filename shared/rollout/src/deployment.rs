@@ -122,6 +122,9 @@ pub fn refusals(
     live: &Live,
     reports: &[Report],
 ) -> Result<Vec<String>, DeploymentError> {
+    if let Some(reason) = against_creation(template, from, live) {
+        return Ok(vec![reason]);
+    }
     let mut reasons = Vec::new();
     let prefix = parameter(template, "TablePrefix");
     for table in template.tables()? {
@@ -170,6 +173,23 @@ pub fn refusals(
         }
     }
     Ok(reasons)
+}
+
+/// Why a first deployment may not make its tables: some of them are there, as after one that was rolled back,
+/// which deletes no table. With another DynamoDB API nothing is in the way, since the tables there are not
+/// those that a stack makes.
+fn against_creation(template: &Template, from: &Parameters, live: &Live) -> Option<String> {
+    // A stack has parameters, since some have no default.
+    if !from.is_empty() || live.is_empty() || !parameter(template, "DynamoDbEndpoint").is_empty() {
+        return None;
+    }
+    let prefix = parameter(template, "TablePrefix");
+    let names: Vec<String> = live.keys().map(|name| format!("{prefix}{name}")).collect();
+    Some(format!(
+        "there is no stack yet, and tables that it would make exist and belong to no stack: {}; import them (the \
+         README says how), or delete them if they are empty",
+        names.join(", ")
+    ))
 }
 
 /// The names of a table's indexes in the template.
@@ -519,8 +539,38 @@ mod tests {
     }
 
     #[test]
-    fn a_running_system_that_nothing_of_ours_was_deployed_to_has_not_begun() {
+    fn tables_without_a_stack_are_imported_before_anything_is_deployed() {
         let none = Parameters::new();
+        let mut left = live(&sales_order::TABLE, &[]);
+        left.extend(live(&bank_account::TABLE, &[]));
+        let reason = "there is no stack yet, and tables that it would make exist and belong to no stack: \
+                      x-BankAccount, x-SalesOrder; import them (the README says how), or delete them if they are \
+                      empty";
+        for stage in ["none", "create", "read"] {
+            let first = template(&none, &[("TablePrefix", "x-"), ("OrdersByCustomerStage", stage)]);
+            assert_eq!(refusals(&first, &none, &left, &[]).unwrap(), [reason], "{stage}");
+        }
+        // The tables of another DynamoDB API are none of a stack's.
+        let elsewhere: Vec<(&str, &str)> = SETTLED
+            .iter()
+            .map(|(name, _)| (*name, "none"))
+            .chain([("DynamoDbEndpoint", "http://other:8000")])
+            .collect();
+        assert!(
+            refusals(
+                &template(&none, &elsewhere),
+                &none,
+                &Live::from([("Cart".to_owned(), active(&["tenant-customerId-index"]))]),
+                &[]
+            )
+            .unwrap()
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_running_system_that_was_imported_has_not_begun() {
+        let none = parameters(&[("JwtIssuer", "https://issuer")]);
         let orders = live(&sales_order::TABLE, &[sales_order::BY_CUSTOMER.name]);
         let at_once = template(&none, &[]);
         let missing = report(&sales_order::CUSTOMER_ROLLOUT, &["tenant-customerId-index does not exist"]);
