@@ -80,14 +80,9 @@ deploy: built .tools/all.stamp ## Deploy what make build has built, if it is saf
 	  sam deploy --guided --no-execute-changeset --capabilities CAPABILITY_IAM || exit 1; \
 	  test -f samconfig.toml || { echo 'error: the answers were not saved to samconfig.toml, so nothing is deployed' >&2; exit 1; }; \
 	fi; \
-	wanted=$$(sed -n 's/.*Architecture=[^a-z]*\([a-z0-9_]*\).*/\1/p' samconfig.toml | head -n 1); \
-	if test "$$built" != "$${wanted:-arm64}"; then \
-	  echo "error: built for $$built, but samconfig.toml deploys for $${wanted:-arm64}: run make build ARCH=$${wanted:-arm64}" >&2; \
-	  exit 1; \
-	fi; \
 	$(ROLLOUT) parameters samconfig.toml >.tools/to-deploy.json || exit 1; \
-	if ! $(ASK_STACK) $(ROLLOUT) deploy-check --from $(DEPLOYED) --to .tools/to-deploy.json; then \
-	  echo 'error: nothing is deployed. The README says how an index goes live.' >&2; \
+	if ! $(ASK_STACK) $(ROLLOUT) deploy-check --from $(DEPLOYED) --to .tools/to-deploy.json --built "$$built"; then \
+	  echo 'error: nothing is deployed. How an index goes live is in the README.' >&2; \
 	  exit 1; \
 	fi; \
 	exec sam deploy --capabilities CAPABILITY_IAM

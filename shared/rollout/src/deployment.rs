@@ -90,6 +90,17 @@ fn stages(
     Ok((before, stage(parameter(template, &name))?))
 }
 
+/// Why functions that are built for the processor `built` may not be deployed: the template has another one.
+#[must_use]
+pub fn against_build(template: &Template, built: &str) -> Option<String> {
+    let wanted = parameter(template, "Architecture");
+    (built != wanted).then(|| {
+        format!(
+            "the functions are built for {built}, and the stack's are for {wanted}: run make build ARCH={wanted}"
+        )
+    })
+}
+
 /// The rollouts whose index lists are about to read, of tables that exist.
 ///
 /// # Errors
@@ -264,8 +275,9 @@ pub struct Checked {
     pub moves: Vec<String>,
 }
 
-/// Looks at the tables as they are and says what of a deployment may not happen. `local` says that they are
-/// the local stack's.
+/// Looks at the tables as they are and says what of a deployment may not happen. `built` is the processor that
+/// the functions are built for, if they are to be deployed too. `local` says that the tables are the local
+/// stack's.
 ///
 /// # Errors
 ///
@@ -274,9 +286,14 @@ pub async fn check(
     template: Template,
     from: &Parameters,
     to: &Parameters,
+    built: Option<&str>,
     local: bool,
 ) -> Result<Checked, DeploymentError> {
     let template = template_at(template, from, to)?;
+    // Nothing else has to be asked then, and no table read.
+    if let Some(reason) = built.and_then(|built| against_build(&template, built)) {
+        return Ok(Checked { refusals: vec![reason], moves: Vec::new() });
+    }
     let database = |problem: String| DeploymentError::Database(problem);
     let place = Place {
         local,
@@ -611,6 +628,23 @@ mod tests {
         assert_eq!(to_verify(&same, &from, &making).unwrap().len(), 1);
         let reasons = refusals(&same, &from, &making, &[]).unwrap();
         assert!(reasons[0].starts_with("orders-by-customer: write follows create"), "{reasons:?}");
+    }
+
+    #[test]
+    fn functions_are_deployed_to_the_processor_that_they_are_built_for() {
+        let stack = parameters(&[("Architecture", "x86_64")]);
+        let kept = template(&stack, &[]);
+        assert_eq!(against_build(&kept, "x86_64"), None);
+        assert_eq!(
+            against_build(&kept, "arm64").unwrap(),
+            "the functions are built for arm64, and the stack's are for x86_64: run make build ARCH=x86_64"
+        );
+        let config = "[default.deploy.parameters]\nparameter_overrides = { Architecture = \"arm64\" }\n";
+        let told = crate::samconfig::parameters(config).unwrap();
+        let pairs: Vec<(&str, &str)> =
+            told.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(against_build(&template(&stack, &pairs), "arm64"), None);
+        assert_eq!(against_build(&template(&Parameters::new(), &[]), "arm64"), None);
     }
 
     #[test]

@@ -44,7 +44,8 @@ and AWS_ENDPOINT_URL_DYNAMODB, and take
   --write-units N     load: write units a second, all segments together
   --json              the answer as JSON
 
-deploy-check takes --local. rehearse takes
+deploy-check takes --local, and --built arm64 or --built x86_64: what the functions are built for.
+rehearse takes
 
   --items N           how many items (100000)
   --kills N           how often the load is killed (20)
@@ -236,13 +237,14 @@ async fn load(words: &[&str]) -> Result<ExitCode, Failure> {
 }
 
 async fn deploy_check(words: &[&str]) -> Result<ExitCode, Failure> {
-    let given = Given::read(words, &["--local"], &["--from", "--to"])?;
+    let given = Given::read(words, &["--local"], &["--from", "--to", "--built"])?;
     if let Some(word) = given.plain.first() {
         return Err(format!("deploy-check does not know {word:?}").into());
     }
     let (from, to) = (read_parameters(given.required("--from")?)?, read_parameters(given.required("--to")?)?);
     let template = Template::load("template.yaml")?;
-    let checked = deployment::check(template, &from, &to, given.has("--local")).await?;
+    let built = given.values.get("--built").copied();
+    let checked = deployment::check(template, &from, &to, built, given.has("--local")).await?;
     for refusal in &checked.refusals {
         eprintln!("refused: {refusal}");
     }
