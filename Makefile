@@ -126,6 +126,8 @@ clean: ## Remove everything that was built and installed here
 built:
 	@test -f .aws-sam/build/template.yaml -a -f .aws-sam/architecture || \
 	  { echo 'error: nothing is built yet: run make build first' >&2; exit 1; }
+	@test ! template.yaml -nt .aws-sam/build/template.yaml || \
+	  { echo 'error: template.yaml has changed since make build: run make build again' >&2; exit 1; }
 
 indexed:
 	@test -n '$(INDEX)' || { echo 'error: say which index: INDEX= one of $(INDEXES)' >&2; exit 1; }
