@@ -150,7 +150,9 @@ impl<'a> Given<'a> {
             }
             (None, None) if self.has("--local") => Stage::Read.as_str().to_owned(),
             (None, None) => {
-                return Err("say which stage is deployed: --stage STAGE, or --deployed FILE".into());
+                return Err("say which stage is deployed: STAGE=.. after make, or --stage STAGE or \
+                            --deployed FILE after rollout"
+                    .into());
             }
         };
         let stage = Stage::parse(&stage).ok_or_else(|| {

@@ -313,7 +313,7 @@ impl<L: FnMut(String)> Rehearsal<L> {
             self.outcome.kills += u32::from(killed);
             let after = system.entries()?;
             self.say(&format!(
-                "load {}: resumed at {} items, {}; entries in the index {} -> {}",
+                "load {}: resumed after {} items read, {}; entries in the index {} -> {}",
                 at + 1,
                 grouped(resumed),
                 if killed { "killed" } else { "ended by itself" },
@@ -328,8 +328,8 @@ impl<L: FnMut(String)> Rehearsal<L> {
         self.outcome.written = written;
         self.outcome.lost_races = count(&loaded, "lostRaces");
         self.say(&format!(
-            "last load: resumed at {} items, done at {}: {} written, {} right already, {} deleted meanwhile, {} lost \
-             races; {} processes, {seconds:.1} s in all, {:.0} items/s",
+            "last load: resumed after {} items read, done after {}: {} written, {} right already, {} deleted \
+             meanwhile, {} lost races; {} processes, {seconds:.1} s in all, {:.0} items/s",
             grouped(resumed),
             grouped(read),
             grouped(written),

@@ -136,7 +136,7 @@ pub fn loaded(loaded: &Loaded) -> String {
     }
     text.push_str(match (loaded.done, loaded.dry_run) {
         (true, false) => "\nDone.\n",
-        (true, true) => "\nDone. With --apply the items are written.\n",
+        (true, true) => "\nDone. With --apply (APPLY=1 after make) the items are written.\n",
         (false, _) => "\nNot done. The same command goes on from here.\n",
     });
     text
@@ -177,5 +177,7 @@ mod tests {
         assert!(text.contains("p-9") && !text.contains("p-10"), "{text}");
         assert!(text.contains("    and 2 more\n"), "{text}");
         assert!(text.ends_with("\nDone.\n"), "{text}");
+        let dry = loaded(&Loaded { done: true, dry_run: true, ..Loaded::default() });
+        assert!(dry.ends_with("\nDone. With --apply (APPLY=1 after make) the items are written.\n"), "{dry}");
     }
 }
