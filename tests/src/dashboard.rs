@@ -1,31 +1,208 @@
-//! The dashboard draws what the code emits, and nothing that does not exist.
+//! The dashboard draws what the functions emit, and nothing that does not exist. What they emit is taken from
+//! the lines that they write.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use kit::observe::METRICS;
+use kit::app::Invocation;
 use local::template::Template;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::template_text;
+use crate::event::{get, post};
+use crate::world::{CURSOR_KEY, World, send, template_text};
 
-const NAMESPACE: &str = "Chaveiro/prod";
+/// How long a point of a graph is, in seconds: as long as an alarm's.
+const PERIOD: u64 = 300;
+
+/// What is known of a metric that was emitted.
+#[derive(Default)]
+struct Metric {
+    units: BTreeSet<String>,
+    /// The sets of dimensions that it has.
+    dimensions: BTreeSet<BTreeSet<String>>,
+}
+
+/// The metrics that were emitted, by namespace and name.
+type Emitted = BTreeMap<(String, String), Metric>;
+
+/// A line of a graph, or the lines that a search finds.
+struct Drawn {
+    namespace: String,
+    name: String,
+    /// The dimensions with their values. A search finds every value, so it gives none.
+    dimensions: BTreeMap<String, String>,
+    statistic: String,
+    period: u64,
+}
+
+/// A template of a stack called `prod`.
+fn template(text: &str) -> Template {
+    let pseudo = [("AWS::StackName", "prod"), ("AWS::Region", "sa-east-1")];
+    Template::parse(text).unwrap().with_parameters(&pseudo).unwrap()
+}
 
 /// The dashboard of a stack called `prod`.
 fn dashboard(text: &str) -> Value {
-    let template = Template::parse(text).unwrap();
-    let pseudo = [("AWS::StackName", "prod"), ("AWS::Region", "sa-east-1")];
-    let resources = template.with_parameters(&pseudo).unwrap().resources().unwrap();
+    let resources = template(text).resources().unwrap();
     let body = &resources["Dashboard"]["Properties"]["DashboardBody"];
     // What only a deployment knows is left as it is: the ids of the gateway and of the alarms.
     let body = body.as_str().or_else(|| body["Fn::Sub"].as_str()).unwrap();
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// What is wrong with a dashboard, and the names of the project's metrics that it draws.
-fn faults(dashboard: &Value) -> (Vec<String>, BTreeSet<String>) {
-    let (mut found, mut drawn) = (Vec::new(), BTreeSet::new());
+/// What a list, a writer and a job of a stack called `prod` write into the log.
+async fn lines() -> String {
+    let functions = template(&template_text()).functions().unwrap();
+    let environment = functions[0].environment();
+    let namespace = environment["METRICS_NAMESPACE"].as_str().unwrap();
+    let settings = [("METRICS_NAMESPACE", namespace), ("CURSOR_KEY", CURSOR_KEY)];
+    let world = World::new();
+    let order = json!({
+        "customer": {"id": "c-7", "name": "Maria"},
+        "items": [{"productId": "p-1", "quantity": 1, "unitPrice": 1}],
+    });
+    let writer = world.declared_with(&order_create::OPERATION, &settings);
+    let created = send(&writer, &post("/orders", "acme", &order)).await;
+    let list = world.declared_with(&orders::LIST, &settings);
+    let listed = send(&list, &get("/orders", "acme")).await;
+    assert_eq!((created.status, listed.status), (201, 200));
+    let job = world.declared_with(&index_report::JOB, &settings);
+    let invocation = Invocation { id: "invocation".to_owned(), time_left: Duration::from_secs(60) };
+    let worked = job.work(&index_report::JOB, r#"{"index":"person-by-tenant"}"#, &invocation).await;
+    assert!(worked.outcome.is_ok());
+    format!("{}\n{}\n{}", created.log, listed.log, worked.log)
+}
+
+/// The metrics that CloudWatch finds in lines of the log.
+fn emitted(lines: &str) -> Emitted {
+    let mut emitted = Emitted::new();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        for directive in line["_aws"]["CloudWatchMetrics"].as_array().unwrap() {
+            let sets = directive["Dimensions"].as_array().unwrap().iter();
+            let sets = sets.map(|set| set.as_array().unwrap().iter().map(text).collect());
+            let sets: BTreeSet<BTreeSet<String>> = sets.collect();
+            for metric in directive["Metrics"].as_array().unwrap() {
+                let key = (text(&directive["Namespace"]), text(&metric["Name"]));
+                let known = emitted.entry(key).or_default();
+                known.units.insert(text(&metric["Unit"]));
+                known.dimensions.extend(sets.iter().cloned());
+            }
+        }
+    }
+    emitted
+}
+
+/// What a search looks for. None if it is not written as CloudWatch reads it.
+///
+/// Source: Amazon CloudWatch user guide, "CloudWatch search expression syntax".
+fn search(expression: &str) -> Option<Drawn> {
+    let (schema, rest) = expression.strip_prefix("SEARCH('{")?.split_once("} ")?;
+    let (term, rest) = rest.split_once("', '")?;
+    let (statistic, period) = rest.strip_suffix(')')?.split_once("', ")?;
+    let (namespace, dimensions) = schema.split_once(',')?;
+    Some(Drawn {
+        namespace: namespace.to_owned(),
+        name: term.strip_prefix("MetricName=\"")?.strip_suffix('"')?.to_owned(),
+        dimensions: dimensions.split(',').map(|name| (name.to_owned(), String::new())).collect(),
+        statistic: statistic.to_owned(),
+        period: period.parse().ok()?,
+    })
+}
+
+/// What a metric of a widget draws, where it is no expression. None if it is not written as CloudWatch reads
+/// it.
+fn line(widget: &Value, metric: &[Value]) -> Option<Drawn> {
+    let (options, texts) = metric.split_last()?;
+    let texts: Option<Vec<String>> = texts.iter().map(|text| text.as_str().map(str::to_owned)).collect();
+    let texts = texts?;
+    let [namespace, name, dimensions @ ..] = texts.as_slice() else { return None };
+    let pairs = dimensions.chunks(2).map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone())));
+    Some(Drawn {
+        namespace: namespace.clone(),
+        name: name.clone(),
+        dimensions: pairs.collect::<Option<_>>()?,
+        statistic: options.get("stat").or(widget.get("stat"))?.as_str()?.to_owned(),
+        period: widget["period"].as_u64()?,
+    })
+}
+
+/// Whether CloudWatch has such a statistic, of those that mean something here. A percentile below the middle
+/// tells nobody who waits.
+fn is_statistic(name: &str) -> bool {
+    let percentile = name.strip_prefix('p').and_then(|number| number.parse().ok());
+    ["Sum", "SampleCount", "Average", "Maximum"].contains(&name)
+        || percentile.is_some_and(|percentile: u8| (50..100).contains(&percentile))
+}
+
+/// What is wrong with what a widget of this title draws.
+fn wrong(title: &str, drawn: &Drawn, emitted: &Emitted) -> Vec<String> {
+    let Drawn { namespace, name, dimensions, statistic, period } = drawn;
+    let mut found = Vec::new();
+    if !is_statistic(statistic) {
+        found.push(format!("{name} has no statistic {statistic}"));
+    }
+    if *period != PERIOD {
+        found.push(format!("a point of {name} is {period} s"));
+    }
+    if namespace == "AWS/ApiGateway" {
+        let of_ours = *dimensions == BTreeMap::from([("ApiId".to_owned(), "${Api}".to_owned())]);
+        if !["5xx", "4xx"].contains(&name.as_str()) || !of_ours {
+            found.push(format!("a gateway of ours has no {name} by {dimensions:?}"));
+        }
+        return found;
+    }
+    let names: BTreeSet<String> = dimensions.keys().cloned().collect();
+    match emitted.get(&(namespace.clone(), name.clone())) {
+        Some(metric) if metric.dimensions.contains(&names) => {
+            let unit = if title.ends_with("(ms)") { "Milliseconds" } else { "Count" };
+            if metric.units != BTreeSet::from([unit.to_owned()]) {
+                found.push(format!("{name} is in {:?}", metric.units));
+            }
+        }
+        _ => found.push(format!("nothing emits {name} of {namespace} by {names:?}")),
+    }
+    found
+}
+
+/// What is wrong with a widget that draws metrics, and the names of the metrics that it draws.
+fn graph_faults(widget: &Value, emitted: &Emitted) -> (Vec<String>, BTreeSet<String>) {
+    let (mut found, mut names, mut ids) = (Vec::new(), BTreeSet::new(), Vec::new());
+    let title = widget["title"].as_str().unwrap_or_default();
+    for metric in widget["metrics"].as_array().unwrap() {
+        let metric = metric.as_array().unwrap();
+        let options = metric.last().unwrap().as_object().unwrap();
+        let known = ["expression", "id", "label", "stat", "yAxis"];
+        let unknown = options.keys().filter(|option| !known.contains(&option.as_str()));
+        found.extend(unknown.map(|option| format!("a metric has no {option}")));
+        let expression = options.get("expression").and_then(Value::as_str);
+        let drawn = match expression {
+            None => line(widget, metric),
+            Some(text) if text.starts_with("SEARCH") => search(text),
+            Some(text) => {
+                let unknown = text.split(" / ").filter(|id| !ids.contains(id));
+                found.extend(unknown.map(|id| format!("there is no {id} in {text}")));
+                continue;
+            }
+        };
+        ids.extend(options.get("id").and_then(Value::as_str));
+        match drawn {
+            Some(drawn) => {
+                found.extend(wrong(title, &drawn, emitted));
+                names.insert(drawn.name);
+            }
+            None => found.push(format!("CloudWatch does not read {metric:?}")),
+        }
+    }
+    (found.into_iter().map(|fault| format!("{title}: {fault}")).collect(), names)
+}
+
+/// Widgets that are wider than a dashboard or lie over another.
+fn misplaced(widgets: &[Value]) -> Vec<String> {
+    let mut found = Vec::new();
     let mut taken: BTreeSet<(u64, u64)> = BTreeSet::new();
-    for widget in dashboard["widgets"].as_array().unwrap() {
+    for widget in widgets {
         let title = widget["properties"]["title"].as_str().unwrap_or_default();
         let side = |name: &str| widget[name].as_u64().unwrap();
         if side("x") + side("width") > 24 {
@@ -38,80 +215,85 @@ fn faults(dashboard: &Value) -> (Vec<String>, BTreeSet<String>) {
                 }
             }
         }
-        if widget["type"] == "alarm" {
-            continue;
-        }
-        let mut ids: Vec<&str> = Vec::new();
-        for metric in widget["properties"]["metrics"].as_array().unwrap() {
-            let metric = metric.as_array().unwrap();
-            let options = metric.last().unwrap();
-            let expression = options["expression"].as_str();
-            match (metric[0].as_str(), expression) {
-                (Some("AWS/ApiGateway"), None) => {
-                    let known = ["5xx", "4xx"].contains(&metric[1].as_str().unwrap());
-                    if !known || metric[2] != "ApiId" {
-                        found.push(format!("{title}: a gateway has no metric {metric:?}"));
-                    }
-                }
-                (Some(namespace), None) => {
-                    let name = metric[1].as_str().unwrap();
-                    drawn.insert(name.to_owned());
-                    let plain = metric.len() == 3 && options.is_object();
-                    if namespace != NAMESPACE || !METRICS.iter().any(|known| known.name == name) || !plain {
-                        found.push(format!("{title}: the code emits no {metric:?}"));
-                    }
-                    if options.get("stat").or(widget["properties"].get("stat")).is_none() {
-                        found.push(format!("{title}: {name} has no statistic"));
-                    }
-                }
-                (None, Some(expression)) if expression.starts_with("SEARCH(") => {
-                    let name = expression.split('"').nth(1).unwrap_or_default();
-                    drawn.insert(name.to_owned());
-                    let head = format!("SEARCH('{{{NAMESPACE},Function,Question}} MetricName=\"{name}\"', '");
-                    if !expression.starts_with(&head) || !METRICS.iter().any(|known| known.name == name) {
-                        found.push(format!("{title}: the code emits nothing for {expression}"));
-                    }
-                }
-                (None, Some(expression)) => {
-                    for id in expression.split(" / ") {
-                        if !ids.contains(&id) {
-                            found.push(format!("{title}: there is no {id} in {expression}"));
-                        }
-                    }
-                }
-                _ => found.push(format!("{title}: {metric:?} is no metric")),
-            }
-            ids.extend(options["id"].as_str());
-        }
     }
-    (found, drawn)
+    found
 }
 
-#[test]
-fn every_widget_draws_what_the_code_emits_and_every_metric_is_drawn() {
-    let (found, drawn) = faults(&dashboard(&template_text()));
+/// What is wrong with a dashboard, and the names of the metrics that it draws.
+fn faults(dashboard: &Value, emitted: &Emitted) -> (Vec<String>, BTreeSet<String>) {
+    let widgets = dashboard["widgets"].as_array().unwrap();
+    let (mut found, mut names) = (misplaced(widgets), BTreeSet::new());
+    for widget in widgets.iter().filter(|widget| widget["type"] != "alarm") {
+        let (wrong, drawn) = graph_faults(&widget["properties"], emitted);
+        found.extend(wrong);
+        names.extend(drawn);
+    }
+    (found, names)
+}
+
+#[tokio::test]
+async fn every_widget_draws_what_the_functions_emit_and_every_metric_is_drawn() {
+    let emitted = emitted(&lines().await);
+    let (found, drawn) = faults(&dashboard(&template_text()), &emitted);
     assert_eq!(found, Vec::<String>::new());
-    let emitted: BTreeSet<String> = METRICS.iter().map(|metric| metric.name.to_owned()).collect();
-    assert_eq!(drawn, emitted);
+    let of_the_gateway = ["4xx", "5xx"].map(str::to_owned);
+    let names: BTreeSet<String> = emitted.into_keys().map(|(_, name)| name).chain(of_the_gateway).collect();
+    assert_eq!(drawn, names);
 }
 
-#[test]
-fn a_dashboard_that_is_wrong_is_caught() {
+#[tokio::test]
+async fn a_dashboard_that_is_wrong_is_caught() {
+    let emitted = emitted(&lines().await);
     let text = template_text();
     for (from, to, caught) in [
-        (r#"MetricName=\"ReadUnits\""#, r#"MetricName=\"ReadUnit\""#, "the code emits nothing for"),
-        ("Function,Question} MetricName", "Function} MetricName", "the code emits nothing for"),
-        (r#""EvaluatedItems", {"#, r#""Evaluated", {"#, "the code emits no"),
+        (r#"MetricName=\"ReadUnits\""#, r#"MetricName=\"ReadUnit\""#, "nothing emits ReadUnit of"),
+        ("Function,Question} MetricName", "Function} MetricName", "nothing emits ReadUnits of"),
+        ("{Chaveiro/${AWS::StackName},", "{Chaveiro,", "nothing emits ReadUnits of Chaveiro by"),
+        (r#"MetricName=\"ReadUnits\"'"#, r#"MetricName=\"ReadUnits\""#, "CloudWatch does not read"),
+        ("'Sum', 300)", "'Smu', 300)", "ReadUnits has no statistic Smu"),
+        ("'p95', 300)", "'p1', 300)", "Duration has no statistic p1"),
+        ("'p95', 300)", "'p95', 60)", "a point of Duration is 60 s"),
+        (r#""EvaluatedItems", {"#, r#""Evaluated", {"#, "nothing emits Evaluated of"),
+        (
+            r#""EvaluatedItems", {"#,
+            r#""EvaluatedItems", "Function", "x", {"#,
+            "nothing emits EvaluatedItems of",
+        ),
         ("evaluated / shown", "evaluated / items", "there is no items"),
+        (r#""period": 300, "stat": "Sum""#, r#""period": 60, "stat": "Sum""#, "a point of Items is 60 s"),
+        (r#"{ "stat": "p50", "#, "{ ", "CloudWatch does not read"),
+        (r#"{ "stat": "p50", "#, r#"{ "stat": "median", "#, "Duration has no statistic median"),
+        (r#"{ "stat": "p50", "#, r#"{ "period": 60, "stat": "p50", "#, "a metric has no period"),
+        ("How long answers take (ms)", "How long answers take", "Duration is in"),
+        (r#""5xx", "ApiId", "${Api}""#, r#""5xx", "ApiId", "x""#, "a gateway of ours has no 5xx"),
+        (r#""5xx", "ApiId", "#, r#""5xx", "ApiName", "#, "a gateway of ours has no 5xx"),
+        (r#""5xx", "ApiId", "#, r#""5XXError", "ApiId", "#, "a gateway of ours has no 5XXError"),
         (r#""x": 12, "y": 2,"#, r#""x": 11, "y": 2,"#, "it lies over another"),
         (r#""x": 12, "y": 2,"#, r#""x": 13, "y": 2,"#, "it is wider than a dashboard"),
-        (r#"{ "stat": "p50", "#, "{ ", "Duration has no statistic"),
     ] {
         let at = text.find("  Dashboard:\n").unwrap();
         let (before, after) = text.split_at(at);
         assert!(after.contains(from), "the dashboard no longer holds {from}");
         let mutant = format!("{before}{}", after.replacen(from, to, 1));
-        let (found, _) = faults(&dashboard(&mutant));
+        let (found, _) = faults(&dashboard(&mutant), &emitted);
+        assert!(found.iter().any(|fault| fault.contains(caught)), "{to} is not caught: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_the_dashboard_does_not_expect_is_caught() {
+    let lines = lines().await;
+    let dashboard = dashboard(&template_text());
+    for (from, to, caught) in [
+        (r#"["Function","Question"]"#, r#"["Function"]"#, "nothing emits ReadUnits of"),
+        (r#"["Function","Question"]"#, r#"["Function","Query"]"#, "nothing emits ReadUnits of"),
+        (r#""Dimensions":[[]]"#, r#""Dimensions":[["Function"]]"#, "nothing emits Items of"),
+        ("Chaveiro/prod", "Chaveiro/test", "nothing emits ReadUnits of Chaveiro/prod"),
+        (r#""Name":"Items""#, r#""Name":"Item""#, "nothing emits Items of"),
+        ("Milliseconds", "Seconds", "Duration is in"),
+    ] {
+        assert!(lines.contains(from), "no line holds {from}: {lines}");
+        let (found, _) = faults(&dashboard, &emitted(&lines.replace(from, to)));
         assert!(found.iter().any(|fault| fault.contains(caught)), "{to} is not caught: {found:?}");
     }
 }
