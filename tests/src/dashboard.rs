@@ -103,7 +103,8 @@ fn search(expression: &str) -> Option<Drawn> {
     let (statistic, period) = rest.strip_suffix(')')?.split_once("', ")?;
     let (namespace, dimensions) = schema.split_once(',')?;
     Some(Drawn {
-        namespace: namespace.to_owned(),
+        // The name of a stack may have a hyphen, and such a namespace has to stand in quotes.
+        namespace: namespace.strip_prefix('"')?.strip_suffix('"')?.to_owned(),
         name: term.strip_prefix("MetricName=\"")?.strip_suffix('"')?.to_owned(),
         dimensions: dimensions.split(',').map(|name| (name.to_owned(), String::new())).collect(),
         statistic: statistic.to_owned(),
@@ -248,7 +249,12 @@ async fn a_dashboard_that_is_wrong_is_caught() {
     for (from, to, caught) in [
         (r#"MetricName=\"ReadUnits\""#, r#"MetricName=\"ReadUnit\""#, "nothing emits ReadUnit of"),
         ("Function,Question} MetricName", "Function} MetricName", "nothing emits ReadUnits of"),
-        ("{Chaveiro/${AWS::StackName},", "{Chaveiro,", "nothing emits ReadUnits of Chaveiro by"),
+        (
+            r#"{\"Chaveiro/${AWS::StackName}\","#,
+            r#"{\"Chaveiro\","#,
+            "nothing emits ReadUnits of Chaveiro by",
+        ),
+        (r#"{\"Chaveiro/${AWS::StackName}\","#, "{Chaveiro/${AWS::StackName},", "CloudWatch does not read"),
         (r#"MetricName=\"ReadUnits\"'"#, r#"MetricName=\"ReadUnits\""#, "CloudWatch does not read"),
         ("'Sum', 300)", "'Smu', 300)", "ReadUnits has no statistic Smu"),
         ("'p95', 300)", "'p1', 300)", "Duration has no statistic p1"),
