@@ -5,14 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kit::app::Invocation;
+use kit::function::Function;
 use local::template::Template;
 use serde_json::{Value, json};
 
 use crate::event::{get, post};
+use crate::registry;
 use crate::world::{CURSOR_KEY, World, send, template_text};
 
 /// How long a point of a graph is, in seconds: as long as an alarm's.
 const PERIOD: u64 = 300;
+
+/// What a search leaves the jobs out of, since it is of answers: a load of a million items would hide them. What
+/// is paid for and what failed is drawn of jobs as well.
+const OF_ANSWERS: [&str; 2] = ["Duration", "EvaluatedItems"];
 
 /// What is known of a metric that was emitted.
 #[derive(Default)]
@@ -31,6 +37,8 @@ struct Drawn {
     name: String,
     /// The dimensions with their values. A search finds every value, so it gives none.
     dimensions: BTreeMap<String, String>,
+    /// The functions that a search leaves out.
+    left_out: BTreeSet<String>,
     statistic: String,
     period: u64,
 }
@@ -102,11 +110,15 @@ fn search(expression: &str) -> Option<Drawn> {
     let (term, rest) = rest.split_once("', '")?;
     let (statistic, period) = rest.strip_suffix(')')?.split_once("', ")?;
     let (namespace, dimensions) = schema.split_once(',')?;
+    let mut terms = term.split(" NOT ");
+    let name = terms.next()?.strip_prefix("MetricName=\"")?.strip_suffix('"')?;
+    let left_out = terms.map(|term| Some(term.strip_prefix("Function=\"")?.strip_suffix('"')?.to_owned()));
     Some(Drawn {
         // The name of a stack may have a hyphen, and such a namespace has to stand in quotes.
         namespace: namespace.strip_prefix('"')?.strip_suffix('"')?.to_owned(),
-        name: term.strip_prefix("MetricName=\"")?.strip_suffix('"')?.to_owned(),
+        name: name.to_owned(),
         dimensions: dimensions.split(',').map(|name| (name.to_owned(), String::new())).collect(),
+        left_out: left_out.collect::<Option<_>>()?,
         statistic: statistic.to_owned(),
         period: period.parse().ok()?,
     })
@@ -124,9 +136,16 @@ fn line(widget: &Value, metric: &[Value]) -> Option<Drawn> {
         namespace: namespace.clone(),
         name: name.clone(),
         dimensions: pairs.collect::<Option<_>>()?,
+        left_out: BTreeSet::new(),
         statistic: options.get("stat").or(widget.get("stat"))?.as_str()?.to_owned(),
         period: widget["period"].as_u64()?,
     })
+}
+
+/// The names of the jobs.
+fn jobs() -> BTreeSet<String> {
+    let jobs = registry::all().into_iter().filter(|function| matches!(function, Function::Job(_)));
+    jobs.map(|function| function.name().to_owned()).collect()
 }
 
 /// Whether CloudWatch has such a statistic, of those that mean something here. A percentile below the middle
@@ -139,7 +158,7 @@ fn is_statistic(name: &str) -> bool {
 
 /// What is wrong with what a widget of this title draws.
 fn wrong(title: &str, drawn: &Drawn, emitted: &Emitted) -> Vec<String> {
-    let Drawn { namespace, name, dimensions, statistic, period } = drawn;
+    let Drawn { namespace, name, dimensions, left_out, statistic, period } = drawn;
     let mut found = Vec::new();
     if !is_statistic(statistic) {
         found.push(format!("{name} has no statistic {statistic}"));
@@ -155,6 +174,10 @@ fn wrong(title: &str, drawn: &Drawn, emitted: &Emitted) -> Vec<String> {
         return found;
     }
     let names: BTreeSet<String> = dimensions.keys().cloned().collect();
+    let without_jobs = OF_ANSWERS.contains(&name.as_str()) && !names.is_empty();
+    if *left_out != (if without_jobs { jobs() } else { BTreeSet::new() }) {
+        found.push(format!("{name} leaves out {left_out:?}"));
+    }
     match emitted.get(&(namespace.clone(), name.clone())) {
         Some(metric) if metric.dimensions.contains(&names) => {
             let unit = if title.ends_with("(ms)") { "Milliseconds" } else { "Count" };
@@ -171,7 +194,12 @@ fn wrong(title: &str, drawn: &Drawn, emitted: &Emitted) -> Vec<String> {
 fn graph_faults(widget: &Value, emitted: &Emitted) -> (Vec<String>, BTreeSet<String>) {
     let (mut found, mut names, mut ids) = (Vec::new(), BTreeSet::new(), Vec::new());
     let title = widget["title"].as_str().unwrap_or_default();
-    for metric in widget["metrics"].as_array().unwrap() {
+    let metrics = widget["metrics"].as_array().unwrap();
+    // One request may count in two metrics, so that their sum is of nothing.
+    if widget["stacked"] == true && metrics.len() > 1 {
+        found.push("it lays one metric upon another".to_owned());
+    }
+    for metric in metrics {
         let metric = metric.as_array().unwrap();
         let options = metric.last().unwrap().as_object().unwrap();
         let known = ["expression", "id", "label", "stat", "yAxis"];
@@ -274,6 +302,18 @@ async fn a_dashboard_that_is_wrong_is_caught() {
         (r#""5xx", "ApiId", "${Api}""#, r#""5xx", "ApiId", "x""#, "a gateway of ours has no 5xx"),
         (r#""5xx", "ApiId", "#, r#""5xx", "ApiName", "#, "a gateway of ours has no 5xx"),
         (r#""5xx", "ApiId", "#, r#""5XXError", "ApiId", "#, "a gateway of ours has no 5XXError"),
+        (r#" NOT Function=\"index-report\""#, "", "leaves out {\"backfill\"}"),
+        (r#" NOT Function=\"index-report\""#, r#" NOT \"index-report\""#, "CloudWatch does not read"),
+        (
+            r#"MetricName=\"ReadUnits\""#,
+            r#"MetricName=\"ReadUnits\" NOT Function=\"orders\""#,
+            "ReadUnits leaves out {\"orders\"}",
+        ),
+        (
+            r#"by question", "region": "${AWS::Region}", "view": "timeSeries", "period""#,
+            r#"by question", "region": "${AWS::Region}", "view": "timeSeries", "stacked": true, "period""#,
+            "it lays one metric upon another",
+        ),
         (r#""x": 12, "y": 2,"#, r#""x": 11, "y": 2,"#, "it lies over another"),
         (r#""x": 12, "y": 2,"#, r#""x": 13, "y": 2,"#, "it is wider than a dashboard"),
     ] {

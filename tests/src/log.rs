@@ -35,7 +35,7 @@ fn names(metrics: &serde_json::Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn how_long_a_job_takes_alarms_nobody() {
+async fn what_a_job_does_is_not_counted_among_requests() {
     let world = World::new();
     let app = world.deployed(&index_report::JOB);
     let invocation =
@@ -44,8 +44,10 @@ async fn how_long_a_job_takes_alarms_nobody() {
     let line: serde_json::Value = serde_json::from_str(&worked.log).unwrap();
     assert_eq!((&line["Function"], &line["Question"]), (&json!("index-report"), &json!("person-by-tenant")));
     let [of_the_job, of_all] = [0, 1].map(|at| names(&line["_aws"]["CloudWatchMetrics"][at]));
-    assert!(of_the_job.contains(&"Duration".to_owned()));
-    assert!(!of_all.contains(&"Duration".to_owned()) && of_all.contains(&"Faults".to_owned()));
+    for name in ["EvaluatedItems", "Calls", "ReadUnits", "Duration", "ColdStarts", "Throttled", "Faults"] {
+        assert!(of_the_job.contains(&name.to_owned()), "{name} of the job alone");
+    }
+    assert_eq!(of_all, ["Throttled", "Faults"], "what an alarm is to hear of a job");
 }
 
 #[tokio::test]

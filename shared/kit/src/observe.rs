@@ -8,9 +8,6 @@ use serde::Serialize;
 use crate::dynamo::Meter;
 use crate::error::{Code, Error, chain};
 
-/// How long a request took, in the metrics.
-const DURATION: &str = "Duration";
-
 /// A metric, and what it is counted in.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -28,11 +25,15 @@ pub const METRICS: &[Metric] = &[
     count("Calls"),
     count("ReadUnits"),
     count("WriteUnits"),
-    Metric { name: DURATION, unit: "Milliseconds" },
+    Metric { name: "Duration", unit: "Milliseconds" },
     count("ColdStarts"),
     count("Throttled"),
     count("Faults"),
 ];
+
+/// What a job's line adds to the sums over all functions. Those are of requests: what a job reads, and how
+/// long it takes, is no answer that somebody waits for.
+const OF_JOBS: &[&str] = &["Throttled", "Faults"];
 
 const fn count(name: &'static str) -> Metric {
     Metric { name, unit: "Count" }
@@ -123,12 +124,11 @@ impl Line<'_> {
     /// The line, in CloudWatch's embedded metric format.
     ///
     /// Metrics are given by function and question, and once more without dimensions, so that a few
-    /// alarms watch every function there is. Source: Amazon CloudWatch user guide, "Specification:
-    /// embedded metric format".
+    /// alarms watch every function there is. Of a job, only what an alarm is to hear is in the latter.
+    /// Source: Amazon CloudWatch user guide, "Specification: embedded metric format".
     #[must_use]
     pub fn to_json(&self) -> String {
-        // How long a job takes is nobody's waiting time.
-        let alarming = METRICS.iter().filter(|metric| !self.job || metric.name != DURATION);
+        let of_all = METRICS.iter().filter(|metric| !self.job || OF_JOBS.contains(&metric.name));
         let written = Written {
             aws: Metadata {
                 timestamp: self.timestamp,
@@ -138,7 +138,7 @@ impl Line<'_> {
                         dimensions: [&["Function", "Question"]],
                         metrics: METRICS.iter().collect(),
                     },
-                    Directive { namespace: self.namespace, dimensions: [&[]], metrics: alarming.collect() },
+                    Directive { namespace: self.namespace, dimensions: [&[]], metrics: of_all.collect() },
                 ],
             },
             function: self.function,
