@@ -191,17 +191,41 @@ fn namespace() -> Value {
     json!({"Fn::Sub": "Chaveiro/${AWS::StackName}"})
 }
 
-/// The alarms: when each of them wakes somebody. It is written out here as well as in the template, so that a
-/// threshold is not changed in passing.
+/// The sum of a metric over five minutes, as an alarm reckons with it.
+fn sum(id: &str, metric: Value) -> Value {
+    json!({"Id": id, "ReturnData": false, "MetricStat": {"Metric": metric, "Period": 300, "Stat": "Sum"}})
+}
+
+/// The alarms: when each of them wakes somebody. It is written out here as well as in the template, so that
+/// a threshold is not changed in passing.
 fn alarms() -> BTreeMap<&'static str, Value> {
+    let faults = json!({"Namespace": namespace(), "MetricName": "Faults"});
+    let throttled = json!({"Namespace": namespace(), "MetricName": "Throttled"});
+    let gateway = json!({
+        "Namespace": "AWS/ApiGateway",
+        "MetricName": "5xx",
+        "Dimensions": [{"Name": "ApiId", "Value": {"Ref": "Api"}}],
+    });
+    let runs = |name: &str| {
+        json!({
+            "Namespace": "AWS/States",
+            "MetricName": name,
+            "Dimensions": [{"Name": "StateMachineArn", "Value": {"Ref": "BackfillStateMachine"}}],
+        })
+    };
     BTreeMap::from([
         (
             "FaultsAlarm",
             json!({
-                "Namespace": namespace(),
-                "MetricName": "Faults",
-                "Statistic": "Sum",
-                "Period": 300,
+                "Metrics": [
+                    {
+                        "Id": "others",
+                        "Label": "faults that are no throttles",
+                        "Expression": "faults - throttled",
+                    },
+                    sum("faults", faults.clone()),
+                    sum("throttled", throttled),
+                ],
                 "EvaluationPeriods": 1,
                 "Threshold": 1,
                 "ComparisonOperator": "GreaterThanOrEqualToThreshold",
@@ -216,7 +240,8 @@ fn alarms() -> BTreeMap<&'static str, Value> {
                 "MetricName": "Throttled",
                 "Statistic": "Sum",
                 "Period": 300,
-                "EvaluationPeriods": 1,
+                "EvaluationPeriods": 3,
+                "DatapointsToAlarm": 2,
                 "Threshold": 1,
                 "ComparisonOperator": "GreaterThanOrEqualToThreshold",
                 "TreatMissingData": "notBreaching",
@@ -241,12 +266,37 @@ fn alarms() -> BTreeMap<&'static str, Value> {
         (
             "GatewayFaultsAlarm",
             json!({
-                "Namespace": "AWS/ApiGateway",
-                "MetricName": "5xx",
-                "Dimensions": [{"Name": "ApiId", "Value": {"Ref": "Api"}}],
-                "Statistic": "Sum",
-                "Period": 300,
-                "EvaluationPeriods": 1,
+                "Metrics": [
+                    {
+                        "Id": "untold",
+                        "Label": "5xx that no function told of",
+                        "Expression": "gateway - FILL(faults, 0)",
+                    },
+                    sum("gateway", gateway),
+                    sum("faults", faults),
+                ],
+                "EvaluationPeriods": 6,
+                "DatapointsToAlarm": 2,
+                "Threshold": 1,
+                "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+                "TreatMissingData": "notBreaching",
+                "AlarmActions": ["topic"],
+            }),
+        ),
+        (
+            "BackfillAlarm",
+            json!({
+                "Metrics": [
+                    {
+                        "Id": "ended",
+                        "Label": "runs that failed",
+                        "Expression": "FILL(failed, 0) + FILL(late, 0)",
+                    },
+                    sum("failed", runs("ExecutionsFailed")),
+                    sum("late", runs("ExecutionsTimedOut")),
+                ],
+                "EvaluationPeriods": 3,
+                "DatapointsToAlarm": 1,
                 "Threshold": 1,
                 "ComparisonOperator": "GreaterThanOrEqualToThreshold",
                 "TreatMissingData": "notBreaching",
@@ -809,24 +859,33 @@ fn a_template_that_is_wrong_in_one_place_is_caught() {
 #[test]
 fn an_alarm_that_is_not_as_agreed_is_caught() {
     let mutants = [
-        ("      MetricName: Faults\n", "      MetricName: Failures\n", "FaultsAlarm: it is"),
-        (
-            "      Namespace: !Sub 'Chaveiro/${AWS::StackName}'\n      MetricName: Throttled\n",
-            "      Namespace: Chaveiro\n      MetricName: Throttled\n",
-            "ThrottledAlarm: it is",
-        ),
+        ("MetricName: Faults }", "MetricName: Failures }", "FaultsAlarm: it is"),
+        ("faults - throttled }", "faults + throttled }", "FaultsAlarm: it is"),
+        ("          ReturnData: false\n", "", "FaultsAlarm: it is"),
+        ("            Stat: Sum\n", "            Stat: Average\n", "FaultsAlarm: it is"),
+        ("            Period: 300\n", "            Period: 60\n", "FaultsAlarm: it is"),
+        ("      EvaluationPeriods: 1\n", "      EvaluationPeriods: 10\n", "FaultsAlarm: it is"),
+        ("      Threshold: 1\n", "      Threshold: 1000000\n", "FaultsAlarm: it is"),
+        ("      MetricName: Throttled\n", "      MetricName: Throttles\n", "ThrottledAlarm: it is"),
+        ("      Statistic: Sum\n", "      Statistic: Average\n", "ThrottledAlarm: it is"),
+        ("      Period: 300\n      Eval", "      Period: 60\n      Eval", "ThrottledAlarm: it is"),
+        ("      DatapointsToAlarm: 2\n", "", "ThrottledAlarm: it is"),
         ("      Threshold: 3000\n", "      Threshold: 1000000\n", "DurationAlarm: it is"),
         ("      ExtendedStatistic: p95\n", "      ExtendedStatistic: p1\n", "DurationAlarm: it is"),
         ("LowSampleCountPercentile: ignore", "LowSampleCountPercentile: evaluate", "DurationAlarm: it is"),
-        ("      EvaluationPeriods: 3\n", "      EvaluationPeriods: 30\n", "DurationAlarm: it is"),
-        ("      Statistic: Sum\n", "      Statistic: Average\n", "FaultsAlarm: it is"),
-        ("      Period: 300\n", "      Period: 60\n", "FaultsAlarm: it is"),
         ("GreaterThanOrEqualToThreshold", "LessThanThreshold", "FaultsAlarm: it is"),
         ("TreatMissingData: notBreaching", "TreatMissingData: ignore", "FaultsAlarm: it is"),
         (
             "{ Name: ApiId, Value: !Ref Api }",
             "{ Name: ApiName, Value: nothing }",
             "GatewayFaultsAlarm: it is",
+        ),
+        ("'gateway - FILL(faults, 0)'", "gateway", "GatewayFaultsAlarm: it is"),
+        ("MetricName: ExecutionsFailed", "MetricName: ExecutionsStarted", "BackfillAlarm: it is"),
+        (
+            "Name: StateMachineArn, Value: !Ref",
+            "Name: StateMachineArn, Value: !GetAtt",
+            "BackfillAlarm: it is",
         ),
         ("[!Ref AlarmTopicArn]", "[]", "FaultsAlarm: it is"),
         (

@@ -1,5 +1,5 @@
-//! The dashboard draws what the functions emit, and nothing that does not exist. What they emit is taken from
-//! the lines that they write.
+//! The dashboard draws what the functions emit, and nothing that does not exist. What they emit is taken
+//! from the lines that they write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::world::{CURSOR_KEY, World, send, template_text};
 /// How long a point of a graph is, in seconds: as long as an alarm's.
 const PERIOD: u64 = 300;
 
-/// What a search leaves the jobs out of, since it is of answers: a load of a million items would hide them. What
-/// is paid for and what failed is drawn of jobs as well.
+/// What a search leaves the jobs out of, since it is of answers: a load of a million items would hide them.
+/// What is paid for and what failed is drawn of jobs as well.
 const OF_ANSWERS: [&str; 2] = ["Duration", "EvaluatedItems"];
 
 /// What is known of a metric that was emitted.
@@ -30,6 +30,9 @@ struct Metric {
 
 /// The metrics that were emitted, by namespace and name.
 type Emitted = BTreeMap<(String, String), Metric>;
+
+/// The resources of a template, by logical id.
+type Resources = BTreeMap<String, serde_json::Map<String, Value>>;
 
 /// A line of a graph, or the lines that a search finds.
 struct Drawn {
@@ -49,9 +52,8 @@ fn template(text: &str) -> Template {
     Template::parse(text).unwrap().with_parameters(&pseudo).unwrap()
 }
 
-/// The dashboard of a stack called `prod`.
-fn dashboard(text: &str) -> Value {
-    let resources = template(text).resources().unwrap();
+/// The dashboard among the resources of a stack called `prod`.
+fn dashboard(resources: &Resources) -> Value {
     let body = &resources["Dashboard"]["Properties"]["DashboardBody"];
     // What only a deployment knows is left as it is: the ids of the gateway and of the alarms.
     let body = body.as_str().or_else(|| body["Fn::Sub"].as_str()).unwrap();
@@ -124,8 +126,8 @@ fn search(expression: &str) -> Option<Drawn> {
     })
 }
 
-/// What a metric of a widget draws, where it is no expression. None if it is not written as CloudWatch reads
-/// it.
+/// What a metric of a widget draws, where it is no expression. None if it is not written as CloudWatch
+/// reads it.
 fn line(widget: &Value, metric: &[Value]) -> Option<Drawn> {
     let (options, texts) = metric.split_last()?;
     let texts: Option<Vec<String>> = texts.iter().map(|text| text.as_str().map(str::to_owned)).collect();
@@ -148,8 +150,8 @@ fn jobs() -> BTreeSet<String> {
     jobs.map(|function| function.name().to_owned()).collect()
 }
 
-/// Whether CloudWatch has such a statistic, of those that mean something here. A percentile below the middle
-/// tells nobody who waits.
+/// Whether CloudWatch has such a statistic, of those that mean something here. A percentile below the
+/// middle tells of nobody who waits.
 fn is_statistic(name: &str) -> bool {
     let percentile = name.strip_prefix('p').and_then(|number| number.parse().ok());
     ["Sum", "SampleCount", "Average", "Maximum"].contains(&name)
@@ -248,10 +250,34 @@ fn misplaced(widgets: &[Value]) -> Vec<String> {
     found
 }
 
-/// What is wrong with a dashboard, and the names of the metrics that it draws.
-fn faults(dashboard: &Value, emitted: &Emitted) -> (Vec<String>, BTreeSet<String>) {
+/// What a dashboard shows of the alarms otherwise than they are.
+fn alarm_faults(widgets: &[Value], resources: &Resources) -> Vec<String> {
+    let mut found = Vec::new();
+    let alarms = resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::CloudWatch::Alarm");
+    let alarms: BTreeSet<String> = alarms.map(|(id, _)| format!("${{{id}.Arn}}")).collect();
+    let shown = widgets.iter().filter(|widget| widget["type"] == "alarm");
+    let shown = shown.flat_map(|widget| widget["properties"]["alarms"].as_array().unwrap());
+    let shown: BTreeSet<String> = shown.map(|alarm| alarm.as_str().unwrap().to_owned()).collect();
+    if shown != alarms {
+        found.push(format!("the alarms {shown:?} are shown where there are {alarms:?}"));
+    }
+    let lines =
+        widgets.iter().filter_map(|widget| widget["properties"]["annotations"]["horizontal"].as_array());
+    for line in lines.flatten() {
+        if line["value"] != resources["DurationAlarm"]["Properties"]["Threshold"] {
+            found.push(format!("no alarm is at {}", line["value"]));
+        }
+    }
+    found
+}
+
+/// What is wrong with the dashboard of a template, and the names of the metrics that it draws.
+fn faults(text: &str, emitted: &Emitted) -> (Vec<String>, BTreeSet<String>) {
+    let resources = template(text).resources().unwrap();
+    let dashboard = dashboard(&resources);
     let widgets = dashboard["widgets"].as_array().unwrap();
     let (mut found, mut names) = (misplaced(widgets), BTreeSet::new());
+    found.extend(alarm_faults(widgets, &resources));
     for widget in widgets.iter().filter(|widget| widget["type"] != "alarm") {
         let (wrong, drawn) = graph_faults(&widget["properties"], emitted);
         found.extend(wrong);
@@ -263,7 +289,7 @@ fn faults(dashboard: &Value, emitted: &Emitted) -> (Vec<String>, BTreeSet<String
 #[tokio::test]
 async fn every_widget_draws_what_the_functions_emit_and_every_metric_is_drawn() {
     let emitted = emitted(&lines().await);
-    let (found, drawn) = faults(&dashboard(&template_text()), &emitted);
+    let (found, drawn) = faults(&template_text(), &emitted);
     assert_eq!(found, Vec::<String>::new());
     let of_the_gateway = ["4xx", "5xx"].map(str::to_owned);
     let names: BTreeSet<String> = emitted.into_keys().map(|(_, name)| name).chain(of_the_gateway).collect();
@@ -314,6 +340,8 @@ async fn a_dashboard_that_is_wrong_is_caught() {
             r#"by question", "region": "${AWS::Region}", "view": "timeSeries", "stacked": true, "period""#,
             "it lays one metric upon another",
         ),
+        (r#""${ThrottledAlarm.Arn}", "#, "", "are shown where there are"),
+        (r#""value": 3000"#, r#""value": 300"#, "no alarm is at 300"),
         (r#""x": 12, "y": 2,"#, r#""x": 11, "y": 2,"#, "it lies over another"),
         (r#""x": 12, "y": 2,"#, r#""x": 13, "y": 2,"#, "it is wider than a dashboard"),
     ] {
@@ -321,7 +349,7 @@ async fn a_dashboard_that_is_wrong_is_caught() {
         let (before, after) = text.split_at(at);
         assert!(after.contains(from), "the dashboard no longer holds {from}");
         let mutant = format!("{before}{}", after.replacen(from, to, 1));
-        let (found, _) = faults(&dashboard(&mutant), &emitted);
+        let (found, _) = faults(&mutant, &emitted);
         assert!(found.iter().any(|fault| fault.contains(caught)), "{to} is not caught: {found:?}");
     }
 }
@@ -329,7 +357,7 @@ async fn a_dashboard_that_is_wrong_is_caught() {
 #[tokio::test]
 async fn a_line_that_the_dashboard_does_not_expect_is_caught() {
     let lines = lines().await;
-    let dashboard = dashboard(&template_text());
+    let text = template_text();
     for (from, to, caught) in [
         (r#"["Function","Question"]"#, r#"["Function"]"#, "nothing emits ReadUnits of"),
         (r#"["Function","Question"]"#, r#"["Function","Query"]"#, "nothing emits ReadUnits of"),
@@ -339,7 +367,7 @@ async fn a_line_that_the_dashboard_does_not_expect_is_caught() {
         ("Milliseconds", "Seconds", "Duration is in"),
     ] {
         assert!(lines.contains(from), "no line holds {from}: {lines}");
-        let (found, _) = faults(&dashboard, &emitted(&lines.replace(from, to)));
+        let (found, _) = faults(&text, &emitted(&lines.replace(from, to)));
         assert!(found.iter().any(|fault| fault.contains(caught)), "{to} is not caught: {found:?}");
     }
 }
