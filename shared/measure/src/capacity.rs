@@ -1,6 +1,7 @@
 //! What a question costs by key, and what the scan with a tenant filter costs that it replaces. Every number
 //! is what the service answers as consumed capacity; nothing is computed.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -204,39 +205,46 @@ async fn costs(
         asked.iter().cloned().chain(more).collect::<Vec<_>>()
     };
     let limit = ("limit", options.limit.to_string());
+    let mut awaited = Awaited::new(list, found, options)?;
+    let wrong =
+        |page: usize| move |what: String| wrong_answer(list, question, &format!("page {page}"), &what);
     let (kind, first, later) = match list.answer() {
         Answer::Page => {
             let first = request(app, list, &with(std::slice::from_ref(&limit))).await?;
+            awaited.take(1, &first.body).map_err(wrong(1))?;
             let page = ("page", LATER_PAGE.to_string());
             let later = request(app, list, &with(&[limit, page])).await?;
-            for read in [&first, &later] {
-                agree(question, "the total", read.body.get("total").and_then(Value::as_u64), found)?;
-            }
+            awaited.take(LATER_PAGE, &later.body).map_err(wrong(LATER_PAGE))?;
             let of_an_entity = rows::asks_of_an_entity(question);
             let kind = if of_an_entity { Kind::PageOfAnEntity } else { Kind::PageOfATenant };
             (kind, first.cost, Some(later.cost))
         }
         Answer::Cursor { .. } => {
             let first = request(app, list, &with(std::slice::from_ref(&limit))).await?;
+            awaited.take(1, &first.body).map_err(wrong(1))?;
             let (cost, mut last) = (first.cost, Some(first));
-            for _ in 1..LATER_PAGE {
+            for page in 2..=LATER_PAGE {
                 let next = last.as_ref().and_then(|read| read.body.get("nextCursor")).and_then(Value::as_str);
                 let Some(cursor) = next.map(str::to_owned) else {
                     last = None;
                     break;
                 };
-                last = Some(request(app, list, &with(&[limit.clone(), ("cursor", cursor)])).await?);
+                let read = request(app, list, &with(&[limit.clone(), ("cursor", cursor)])).await?;
+                awaited.take(page, &read.body).map_err(wrong(page))?;
+                last = Some(read);
             }
             (Kind::Cursor, cost, last.map(|read| read.cost))
         }
         Answer::All => {
             let all = request(app, list, &asked).await?;
-            let items = all.body.get("items").and_then(Value::as_array).map(|items| items.len() as u64);
-            agree(question, "the collection", items, found)?;
+            awaited.take(1, &all.body).map_err(wrong(1))?;
             (Kind::Collection, all.cost, None)
         }
     };
-    let scan = scan(db, question, &replaced(list, question, &asked)?, found, options.item_bytes).await?;
+    let (scan, scanned) = scan(db, &replaced(list, question, &asked)?, options.item_bytes).await?;
+    if scanned != found as u64 {
+        return Err(wrong_answer(list, question, "the scan", &format!("{scanned} rows came, not {found}")));
+    }
     Ok(Measured { list: list.name(), question: question.name, kind, rows, found, first, later, scan })
 }
 
@@ -290,14 +298,8 @@ fn replaced(
     Ok(Plan { scan: true, index: None, order_by: None, ..plan })
 }
 
-/// Scans to the end, as a screen has to before it can cut out any page.
-async fn scan(
-    db: &Db,
-    question: &Question,
-    plan: &Plan,
-    expected: usize,
-    item_bytes: usize,
-) -> Result<Cost, Failure> {
+/// Scans to the end, as a screen has to before it can cut out any page. Gives also how many rows it found.
+async fn scan(db: &Db, plan: &Plan, item_bytes: usize) -> Result<(Cost, u64), Failure> {
     // More than fit into one call, which ends at its 1 MB as it would without. Only the emulator is told
     // something by it: not to fetch all that is left of the table for each call.
     let beyond = CALL_BYTES / item_bytes as u64 * 2;
@@ -312,15 +314,163 @@ async fn scan(
             break;
         }
     }
-    agree(question, "the scan", Some(found), expected)?;
     let meter = session.meter();
-    Ok(Cost { units: meter.read_units, calls: u64::from(meter.calls) })
+    Ok((Cost { units: meter.read_units, calls: u64::from(meter.calls) }, found))
 }
 
-/// A cost is worth telling only of a right answer.
-fn agree(question: &Question, what: &str, found: Option<u64>, expected: usize) -> Result<(), Failure> {
-    if found == Some(expected as u64) {
-        return Ok(());
+/// A cost is worth telling only of a right answer. This is why another one is not told of.
+fn wrong_answer(list: &List, question: &Question, place: &str, what: &str) -> Failure {
+    format!("{}: {}: {place}: {what}", list.name(), question.name).into()
+}
+
+/// The rows that answer a question, as far as no page has held them yet.
+struct Awaited {
+    list: &'static List,
+    /// How many rows answer the question.
+    found: usize,
+    /// The rows of a page; of a whole collection, all.
+    limit: usize,
+    /// The values of the table's key, for each row that is still to come.
+    left: BTreeSet<Vec<String>>,
+}
+
+impl Awaited {
+    /// All that a question finds: the first rows of the tenant that asks, who is the first at each turn.
+    fn new(list: &'static List, found: usize, options: &Options) -> Result<Self, Failure> {
+        let Options { tenants, item_bytes, limit, .. } = *options;
+        let key = |serial: usize| {
+            let row = rows::row(list, serial * tenants, tenants, item_bytes)?;
+            let key = key_of(list, |name| row.get(name).map(String::as_str));
+            key.ok_or_else(|| Failure::from("a row was put without its key"))
+        };
+        let left = (0..found).map(key).collect::<Result<_, _>>()?;
+        let limit = if matches!(list.answer(), Answer::All) { found } else { limit };
+        Ok(Self { list, found, limit, left })
     }
-    Err(format!("{}: {what} has {found:?} rows, and {expected} were put", question.name).into())
+
+    /// Takes what a page holds, the first being page 1. It has to hold as many rows as are due on it, all of
+    /// them still to come, and to tell rightly how many there are or whether more follow.
+    ///
+    /// # Errors
+    ///
+    /// It does not: what came, and what should have.
+    fn take(&mut self, page: usize, body: &Value) -> Result<(), String> {
+        let items = body.get("items").and_then(Value::as_array).ok_or("no items came")?;
+        let due = self.found.saturating_sub((page - 1) * self.limit).min(self.limit);
+        if items.len() != due {
+            return Err(format!("{} rows came, not {due}", items.len()));
+        }
+        for item in items {
+            let key = key_of(self.list, |name| item.get(name).and_then(Value::as_str));
+            if !key.as_ref().is_some_and(|key| self.left.remove(key)) {
+                let key = key.unwrap_or_default().join(", ");
+                return Err(format!("the row ({key}) came, which is none of the question's or came before"));
+            }
+        }
+        let told = |name: &str| body.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
+        match self.list.answer() {
+            Answer::Page if body.get("total").and_then(Value::as_u64) != Some(self.found as u64) => {
+                Err(format!("the total came as {}, not {}", told("total"), self.found))
+            }
+            Answer::Cursor { .. } => match (body.get("nextCursor"), page * self.limit < self.found) {
+                (Some(Value::String(_)), true) | (Some(Value::Null), false) => Ok(()),
+                (_, true) => Err(format!("nextCursor came as {}, and more rows follow", told("nextCursor"))),
+                (_, false) => Err(format!("nextCursor came as {}, and no row follows", told("nextCursor"))),
+            },
+            Answer::Page | Answer::All => Ok(()),
+        }
+    }
+}
+
+/// The values of the table's key in a row whose texts are given by name; `None` where one is missing.
+fn key_of<'a>(list: &List, text: impl Fn(&str) -> Option<&'a str>) -> Option<Vec<String>> {
+    list.table().key.attributes().map(|attribute| text(attribute.name).map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::lists::LISTS;
+
+    const OPTIONS: Options =
+        Options { lists: Vec::new(), rows: Vec::new(), tenants: 3, item_bytes: 512, limit: 20 };
+
+    /// The rows of a tenant at these places of its own.
+    fn items(list: &List, tenant: usize, serials: std::ops::Range<usize>) -> Vec<rows::Row> {
+        serials.map(|serial| rows::row(list, serial * 3 + tenant, 3, 512).unwrap()).collect()
+    }
+
+    /// What comes of these pages, the last of them told.
+    fn taken(list: &'static List, pages: &[(usize, Value)]) -> Result<(), String> {
+        let mut awaited = Awaited::new(list, 50, &OPTIONS).unwrap();
+        pages.iter().try_for_each(|(page, body)| awaited.take(*page, body))
+    }
+
+    #[test]
+    fn only_the_rows_that_were_put_are_taken_and_each_once() {
+        for list in LISTS.iter().copied() {
+            let body = |items: Vec<rows::Row>, more: bool| {
+                let next = more.then_some("sealed");
+                match list.answer() {
+                    Answer::Page => json!({"items": items, "total": 50}),
+                    Answer::Cursor { .. } => json!({"items": items, "nextCursor": next}),
+                    Answer::All => json!({"items": items}),
+                }
+            };
+            let of = |tenant, serials, more| body(items(list, tenant, serials), more);
+            if matches!(list.answer(), Answer::All) {
+                assert_eq!(taken(list, &[(1, of(0, 0..50, false))]), Ok(()), "{}", list.name());
+                assert!(taken(list, &[(1, of(0, 0..49, false))]).is_err(), "{}: one missing", list.name());
+                assert!(taken(list, &[(1, of(0, 0..0, false))]).is_err(), "{}: none", list.name());
+                continue;
+            }
+            let first = (1, of(0, 0..20, true));
+            let pages = [first.clone(), (2, of(0, 20..40, true)), (3, of(0, 40..50, false))];
+            assert_eq!(taken(list, &pages), Ok(()), "{}", list.name());
+            let mut twice = items(list, 0, 0..19);
+            twice.extend(items(list, 0, 0..1));
+            for (wrong, told) in [
+                (vec![(1, of(0, 0..0, true))], "0 rows came, not 20"),
+                (vec![(1, of(0, 0..21, true))], "21 rows came, not 20"),
+                (vec![(1, of(1, 0..20, true))], "none of the question's"),
+                (vec![(1, of(0, 40..60, true))], "none of the question's"),
+                (vec![(1, body(twice, true))], "came before"),
+                (vec![(1, json!({"items": [{}]}))], "1 rows came, not 20"),
+                (vec![(1, json!({"total": 50}))], "no items came"),
+                (vec![first.clone(), (2, of(0, 19..39, true))], "came before"),
+                (vec![first, (3, of(0, 40..49, false))], "9 rows came, not 10"),
+                (vec![(10, of(0, 40..50, false))], "10 rows came, not 0"),
+            ] {
+                let problem = taken(list, &wrong).unwrap_err();
+                assert!(problem.contains(told), "{}: {problem}", list.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_total_and_the_end_are_told_rightly() {
+        for list in LISTS.iter().copied() {
+            let (first, last) = (items(list, 0, 0..20), items(list, 0, 40..50));
+            let wrong = match list.answer() {
+                Answer::Page => vec![
+                    ((1, json!({"items": first, "total": 49})), "49, not 50"),
+                    ((1, json!({"items": first})), "nothing, not 50"),
+                    ((10, json!({"items": [], "total": 0})), "0, not 50"),
+                ],
+                Answer::Cursor { .. } => vec![
+                    ((1, json!({"items": first, "nextCursor": null})), "null, and more rows follow"),
+                    ((1, json!({"items": first})), "nothing, and more rows follow"),
+                    ((3, json!({"items": last, "nextCursor": "sealed"})), "and no row follows"),
+                    ((3, json!({"items": last})), "nothing, and no row follows"),
+                ],
+                Answer::All => Vec::new(),
+            };
+            for (page, told) in wrong {
+                let problem = taken(list, &[page]).unwrap_err();
+                assert!(problem.contains(told), "{}: {problem}", list.name());
+            }
+        }
+    }
 }
