@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use kit::item::MAX_ITEM_BYTES;
 use kit::list::List;
 use local::template::Template;
 use measure::capacity::{self, Options};
@@ -22,7 +23,8 @@ with a tenant filter that it replaces, as the table grows. Run it in the project
 
   --rows N,N,...    the rows of the table (1000,10000,100000)
   --tenants N       the tenants that share it (20)
-  --item-bytes N    the size of an item (1024)
+  --item-bytes N    the size of an item, names included (1024); 409600 at most, as in DynamoDB, and a page of
+                    them has to fit into the 6 MB of an answer
   --limit N         the rows of a page (20)
   --list NAME       only this list; may be given several times
   --csv FILE        writes the numbers there
@@ -87,7 +89,7 @@ fn wanted(words: &[String]) -> Result<Wanted, Failure> {
                     value()?.split(',').map(|text| number(word, text)).collect::<Result<_, _>>()?;
             }
             "--tenants" => options.tenants = number(word, value()?)?,
-            "--item-bytes" => options.item_bytes = number(word, value()?)?,
+            "--item-bytes" => options.item_bytes = item_bytes(word, value()?)?,
             "--limit" => options.limit = number(word, value()?)?,
             "--list" => options.lists.push(list(value()?)?),
             "--csv" => wanted.csv = Some(value()?.into()),
@@ -104,8 +106,34 @@ fn wanted(words: &[String]) -> Result<Wanted, Failure> {
     Ok(wanted)
 }
 
+fn item_bytes(option: &str, text: &str) -> Result<usize, Failure> {
+    let bytes = number(option, text)?;
+    if bytes > MAX_ITEM_BYTES {
+        let most = format!("DynamoDB stores items of at most {MAX_ITEM_BYTES} bytes, names included");
+        return Err(format!("{option} {text}: {most}").into());
+    }
+    Ok(bytes)
+}
+
 fn list(name: &str) -> Result<&'static List, Failure> {
     let names: Vec<&str> = LISTS.iter().map(|list| list.name()).collect();
     let list = LISTS.iter().copied().find(|list| list.name() == name);
     list.ok_or_else(|| format!("there is no list {name:?}, but: {}", names.join(", ")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_no_larger_than_dynamodb_stores() {
+        let taken = |bytes: &str| wanted(&["--item-bytes".to_owned(), bytes.to_owned()]);
+        assert_eq!(taken("409600").unwrap().options.item_bytes, MAX_ITEM_BYTES);
+        for wrong in ["409601", "3000000"] {
+            let problem = taken(wrong).err().unwrap().to_string();
+            assert!(problem.contains("at most 409600 bytes"), "{problem}");
+        }
+        assert!(taken("0").is_err());
+        assert!(HELP.contains(&MAX_ITEM_BYTES.to_string()), "the help tells another size");
+    }
 }
