@@ -251,7 +251,7 @@ impl Subject {
                 let body = String::from_utf8_lossy(&answer.body);
                 return Err(format!("{} answers {}: {body}", question.path, answer.status).into());
             }
-            question.learn(answer.body)?;
+            question.learn(&answer.body)?;
         }
         let mut problems = Problems::default();
         if let Some(environments) = &environments {
@@ -504,7 +504,7 @@ mod tests {
 
         // As if it had been right before, but for one answer.
         let mut right = questions.clone();
-        right.iter_mut().skip(1).for_each(|question| question.right = "{}".into());
+        right.iter_mut().skip(1).for_each(|question| question.right = judge::Json::read(b"{}"));
         let round = asking.round(&Arc::new(right), questions.len() * 2, 3, FAIR).await;
         assert_eq!((round.problems.count, round.statuses), (2, BTreeMap::from([(200, 40)])));
         assert!(round.problems.first[0].contains("wrong body"), "{:?}", round.problems);

@@ -150,7 +150,7 @@ impl Asking {
                     let problem = match answer {
                         Ok(answer) => {
                             *round.statuses.entry(answer.status).or_default() += 1;
-                            judge::problem(&answer, &question.right, allowed)
+                            judge::problem(&answer, question.right.as_ref(), allowed)
                         }
                         Err(problem) => Some(problem.to_string()),
                     };

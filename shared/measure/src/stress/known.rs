@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use axum::body::Bytes;
 use dynoxide::{AttributeValue, Database, ImportOptions};
 use local::template::Template;
 use serde_json::Value;
 
 use crate::Failure;
+use crate::stress::judge::Json;
 
 /// A request, and what is known of its answer.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct Question {
     /// How many rows there are in all.
     total: usize,
     /// The whole answer, once it has come.
-    pub right: Bytes,
+    pub right: Option<Json>,
 }
 
 /// One of the questions that are asked of every tenant.
@@ -114,7 +114,7 @@ pub fn questions(orders: &[Value]) -> Vec<Question> {
             let ids = found.iter().skip((page - 1) * limit).take(limit).map(|id| (*id).to_owned()).collect();
             let path = if query.is_empty() { "/orders".to_owned() } else { format!("/orders?{query}") };
             let total = found.len();
-            questions.push(Question { tenant, path, page, limit, ids, total, right: Bytes::new() });
+            questions.push(Question { tenant, path, page, limit, ids, total, right: None });
         }
     }
     questions
@@ -132,8 +132,8 @@ impl Question {
     /// # Errors
     ///
     /// It has not.
-    pub fn learn(&mut self, body: Bytes) -> Result<(), Failure> {
-        let answer: Value = serde_json::from_slice(&body)?;
+    pub fn learn(&mut self, body: &[u8]) -> Result<(), Failure> {
+        let answer: Value = serde_json::from_slice(body)?;
         let number = |name: &str| answer.get(name).and_then(Value::as_u64);
         let items = answer.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let ids: Vec<&str> = items.iter().map(|item| text(item, "/id")).collect();
@@ -146,7 +146,7 @@ impl Question {
         if ids != self.ids || items.iter().any(|item| text(item, "/tenant") != *tenant) {
             return Err(format!("{path} of {tenant}: the orders are {ids:?}, not {:?}", self.ids).into());
         }
-        self.right = body;
+        self.right = Json::read(body);
         Ok(())
     }
 }
@@ -157,6 +157,7 @@ fn text<'a>(item: &'a Value, pointer: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Bytes;
     use serde_json::json;
 
     use super::*;
@@ -182,10 +183,10 @@ mod tests {
             Bytes::from("{}"),
             Bytes::from("no JSON"),
         ] {
-            assert!(question.learn(wrong.clone()).is_err(), "{wrong:?}");
-            assert!(question.right.is_empty());
+            assert!(question.learn(&wrong).is_err(), "{wrong:?}");
+            assert!(question.right.is_none());
         }
-        question.learn(body(&ids, total, "acme")).unwrap();
-        assert!(!question.right.is_empty());
+        question.learn(&body(&ids, total, "acme")).unwrap();
+        assert!(question.right.is_some());
     }
 }
