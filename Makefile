@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test check build deploy rollout load rehearse capacity bench bench-build stress tools fmt clean built indexed machine machine-ports
+.PHONY: help run test check build deploy import rollout load rehearse capacity bench bench-build stress tools fmt clean built indexed machine machine-ports
 
 # Tools that Cargo does not bring are installed here, at the versions in tools/.
 export PATH := $(CURDIR)/.tools/venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -86,6 +86,11 @@ deploy: built .tools/all.stamp ## Deploy what make build has built, if it is saf
 	  exit 1; \
 	fi; \
 	exec sam deploy --capabilities CAPABILITY_IAM
+
+import: .tools/all.stamp ## Write what CloudFormation needs to take over tables that exist
+	@test -f samconfig.toml || { echo 'error: there is no samconfig.toml yet: run make deploy first, which asks' >&2; exit 1; }
+	@$(BUILD_ROLLOUT)
+	@$(ASK_STACK) $(ROLLOUT) import --from $(DEPLOYED) --in .tools
 
 rollout: indexed $(if $(FROM_STACK),.tools/all.stamp) ## Tell how far a new index is: INDEX=name [LOCAL=1] [JSON=1] [STAGE=..] [SEGMENTS=..]
 	@$(BUILD_ROLLOUT)

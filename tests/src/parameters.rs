@@ -42,6 +42,18 @@ async fn an_undeclared_parameter_is_refused_and_the_questions_are_named() {
             }
         }
     }
+    let answer = send(&world.deployed(&orders::LIST), &get("/orders", "acme").with("offset", "20")).await;
+    assert_eq!(
+        answer.message(),
+        "\"offset\" is not a parameter of this list; it answers [from] [to]; status; orderStatus; customerId; each \
+         with page, limit"
+    );
+    let answer =
+        send(&world.deployed(&financial::LIST), &get("/financial-entries", "acme").with("limit", "5")).await;
+    assert_eq!(answer.message(), "\"limit\" is not a parameter of this list; it answers unitId [from] [to]");
+    let ledger = get("/ledger", "acme").with("unitId", "u-1").with("page", "2");
+    let message = send(&world.deployed(&ledger::LIST), &ledger).await.message();
+    assert!(message.ends_with("; each with limit, cursor, order"), "{message}");
     assert!(world.calls().is_empty());
 }
 

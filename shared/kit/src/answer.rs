@@ -65,12 +65,7 @@ pub fn ask(
         return Err(Error::rejected(Code::UnknownParameter, message));
     }
     parameters.extend(in_path.iter().cloned());
-    let paging: &[&str] = match list.answer() {
-        Answer::Page => &["page", "limit"],
-        Answer::Cursor { reversible: true } => &["limit", "cursor", "order"],
-        Answer::Cursor { reversible: false } => &["limit", "cursor"],
-        Answer::All => &[],
-    };
+    let paging = list.answer().paging();
     let value =
         |name: &str| parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     if let Some(name) = PAGING.iter().find(|name| !paging.contains(name) && value(name).is_some()) {

@@ -198,6 +198,19 @@ pub enum Answer {
     All,
 }
 
+impl Answer {
+    /// The parameters that choose a part of the answer, of those in [`PAGING`].
+    #[must_use]
+    pub const fn paging(self) -> &'static [&'static str] {
+        match self {
+            Self::Page => &["page", "limit"],
+            Self::Cursor { reversible: true } => &["limit", "cursor", "order"],
+            Self::Cursor { reversible: false } => &["limit", "cursor"],
+            Self::All => &[],
+        }
+    }
+}
+
 impl List {
     /// Declares the list `name`, served at `GET path`.
     ///

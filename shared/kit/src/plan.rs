@@ -309,7 +309,12 @@ fn choose(list: &'static List, asked: &[&(String, String)]) -> Result<&'static Q
 
 /// A parameter that the list does not take.
 pub fn unknown_parameter(list: &List, name: &str) -> Error {
-    let message = format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list));
+    let mut message =
+        format!("{} is not a parameter of this list; it answers {}", shown(name), answered(list));
+    let paging = list.answer().paging().join(", ");
+    if !paging.is_empty() {
+        message = format!("{message}; each with {paging}");
+    }
     Error::rejected(Code::UnknownParameter, message)
 }
 

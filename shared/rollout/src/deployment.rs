@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use kit::dynamo::Session;
+use kit::dynamo::{Db, Session};
 use kit::key::{Rollout, Table};
 use kit::report::{self, Report, ReportRequest};
 use kit::rollout::{Stage, Stages};
@@ -204,7 +204,7 @@ fn against_creation(template: &Template, from: &Parameters, live: &Live) -> Opti
 }
 
 /// The names of a table's indexes in the template.
-fn index_names(table: &Value) -> Vec<&str> {
+pub(crate) fn index_names(table: &Value) -> Vec<&str> {
     let indexes = table.get("GlobalSecondaryIndexes").and_then(Value::as_array).into_iter().flatten();
     indexes.filter_map(|index| index.get("IndexName")?.as_str()).collect()
 }
@@ -261,7 +261,7 @@ fn against_removal(table: &str, wanted: &[&str], live: &[(String, String)]) -> V
 }
 
 /// The parameter that sets the stage of an index.
-fn parameter_of(table: &str, index: &str) -> Option<String> {
+pub(crate) fn parameter_of(table: &str, index: &str) -> Option<String> {
     let ours = |rollout: &&&Rollout| rollout.table.name == table && rollout.index.name == index;
     tables::ROLLOUTS.iter().find(ours).map(|rollout| rollout.parameter())
 }
@@ -273,6 +273,37 @@ pub struct Checked {
     pub refusals: Vec<String>,
     /// The stages that would change, in words.
     pub moves: Vec<String>,
+}
+
+/// The database that the template's functions read. `local` says that it is the local stack's.
+///
+/// # Errors
+///
+/// Settings of this machine that are missing or cannot be used.
+pub fn database_of(template: &Template, local: bool) -> Result<Db, DeploymentError> {
+    let place = Place {
+        local,
+        table_prefix: Some(parameter(template, "TablePrefix").to_owned()),
+        url: Some(parameter(template, "DynamoDbEndpoint").to_owned()),
+    };
+    connect(&place).map_err(DeploymentError::Database)
+}
+
+/// The tables of the template that exist.
+///
+/// # Errors
+///
+/// A template that cannot be read, and a database that does not tell.
+pub async fn live(template: &Template, db: &Db) -> Result<Live, DeploymentError> {
+    let mut live = Live::new();
+    for table in declared(template)? {
+        let described =
+            Session::new(db, Instant::now() + PATIENCE).describe(table).await.map_err(|error| {
+                DeploymentError::Database(format!("looking at {}: {}", table.name, told(&error)))
+            })?;
+        live.extend(described.map(|described| (table.name.to_owned(), described.indexes)));
+    }
+    Ok(live)
 }
 
 /// Looks at the tables as they are and says what of a deployment may not happen. `built` is the processor that
@@ -295,20 +326,9 @@ pub async fn check(
         return Ok(Checked { refusals: vec![reason], moves: Vec::new() });
     }
     let database = |problem: String| DeploymentError::Database(problem);
-    let place = Place {
-        local,
-        table_prefix: Some(parameter(&template, "TablePrefix").to_owned()),
-        url: Some(parameter(&template, "DynamoDbEndpoint").to_owned()),
-    };
-    let db = connect(&place).map_err(database)?;
+    let db = database_of(&template, local)?;
     let deadline = Instant::now() + PATIENCE;
-    let mut live = Live::new();
-    for table in declared(&template)? {
-        let described = Session::new(&db, deadline).describe(table).await;
-        let described =
-            described.map_err(|error| database(format!("looking at {}: {}", table.name, told(&error))))?;
-        live.extend(described.map(|described| (table.name.to_owned(), described.indexes)));
-    }
+    let live = live(&template, &db).await?;
     let mut reports = Vec::new();
     for rollout in to_verify(&template, from, &live)? {
         let request = ReportRequest { index: rollout.name.to_owned(), segments: None };

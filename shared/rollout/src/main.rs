@@ -7,7 +7,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use local::template::Template;
 use rollout::connection::{Place, connect, told};
 use rollout::rehearsal::{self, Options};
 use rollout::samconfig::{self, Parameters};
-use rollout::{deployment, progress, text};
+use rollout::{deployment, import, progress, text};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -31,6 +31,8 @@ Takes a new index live, one stage at a time. Run it in the project's folder.
   rollout report INDEX                    what is in the index, and whether the next stage is safe
   rollout load INDEX [--apply]            gives the stored items their key; without --apply, only counts
   rollout deploy-check --from F --to T    what a deployment may not do, from parameters F to parameters T
+  rollout import --from F --in DIR        what CloudFormation needs to take over the tables that exist, with
+                                          the parameters of samconfig.toml
   rollout parameters samconfig.toml       the parameters that sam deploy gives the template, as JSON
   rollout rehearse INDEX                  all stages on this machine alone, under load and with kills
 
@@ -44,7 +46,7 @@ and AWS_ENDPOINT_URL_DYNAMODB, and take
   --write-units N     load: write units a second, all segments together
   --json              the answer as JSON
 
-deploy-check takes --local, and --built arm64 or --built x86_64: what the functions are built for.
+deploy-check and import take --local, deploy-check --built arm64 or --built x86_64: what the functions are built for.
 rehearse takes
 
   --items N           how many items (100000)
@@ -71,6 +73,7 @@ async fn main() -> ExitCode {
         ["report", rest @ ..] => report(rest).await,
         ["load", rest @ ..] => load(rest).await,
         ["deploy-check", rest @ ..] => deploy_check(rest).await,
+        ["import", rest @ ..] => take_over(rest).await,
         ["parameters", rest @ ..] => parameters(rest),
         ["rehearse", rest @ ..] => rehearse(rest).await,
         [] => Err(format!("say what to do.\n\n{HELP}").into()),
@@ -259,6 +262,41 @@ async fn deploy_check(words: &[&str]) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     Ok(NOT_SAFE.into())
+}
+
+async fn take_over(words: &[&str]) -> Result<ExitCode, Failure> {
+    let given = Given::read(words, &["--local"], &["--from", "--in"])?;
+    if let Some(word) = given.plain.first() {
+        return Err(format!("import does not know {word:?}").into());
+    }
+    let from = read_parameters(given.required("--from")?)?;
+    let config = std::fs::read_to_string("samconfig.toml")
+        .map_err(|error| format!("cannot read samconfig.toml, which make deploy writes: {error}"))?;
+    let to = samconfig::parameters(&config)?;
+    let stack = samconfig::stack_name(&config)?.ok_or("samconfig.toml names no stack (stack_name)")?;
+    let folder = Path::new(given.required("--in")?);
+    if !from.is_empty() {
+        return Err("there is a stack already, and tables are imported before it has anything else".into());
+    }
+    let template = deployment::template_at(Template::load("template.yaml")?, &from, &to)?;
+    if !deployment::parameter(&template, "DynamoDbEndpoint").is_empty() {
+        return Err(
+            "CloudFormation imports tables of DynamoDB itself, and DynamoDbEndpoint names another".into()
+        );
+    }
+    let db = deployment::database_of(&template, given.has("--local"))?;
+    let import = match import::import(&template, &deployment::live(&template, &db).await?)? {
+        Ok(import) => import,
+        Err(reasons) => {
+            reasons.iter().for_each(|reason| eprintln!("refused: {reason}"));
+            return Ok(NOT_SAFE.into());
+        }
+    };
+    let (body, resources) = (folder.join("import-template.json"), folder.join("import-resources.json"));
+    std::fs::write(&body, import.template.to_string())?;
+    std::fs::write(&resources, import.resources.to_string())?;
+    println!("{}", text::import(&stack, &import.tables, &body, &resources));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn parameters(words: &[&str]) -> Result<ExitCode, Failure> {

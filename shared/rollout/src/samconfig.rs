@@ -34,6 +34,17 @@ pub fn parameters(text: &str) -> Result<Parameters, SamconfigError> {
     Ok(parameters)
 }
 
+/// The name of the stack that the default environment deploys, if it is told.
+///
+/// # Errors
+///
+/// See [`SamconfigError`].
+pub fn stack_name(text: &str) -> Result<Option<String>, SamconfigError> {
+    let root: Value = toml::from_str(text)?;
+    let of = |command: &str| root.pointer(&format!("/default/{command}/parameters/stack_name"))?.as_str();
+    Ok(of("deploy").or_else(|| of("global")).map(str::to_owned))
+}
+
 fn add(overrides: &Value, parameters: &mut Parameters) -> Result<(), SamconfigError> {
     match overrides {
         Value::String(text) => pairs(text, parameters),
@@ -119,6 +130,15 @@ mod tests {
 
     fn expected(pairs: &[(&str, &str)]) -> Parameters {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_stack_is_named_for_deploy_or_for_all_commands() {
+        let text = "[default.global.parameters]\nstack_name = 'all'\n";
+        assert_eq!(stack_name(text).unwrap().as_deref(), Some("all"));
+        let text = format!("{text}[default.deploy.parameters]\nstack_name = 'chaveiro'\n");
+        assert_eq!(stack_name(&text).unwrap().as_deref(), Some("chaveiro"));
+        assert_eq!(stack_name("[prod.deploy.parameters]\nstack_name = 'x'\n").unwrap(), None);
     }
 
     #[test]

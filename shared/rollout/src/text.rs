@@ -1,5 +1,7 @@
 //! What the report and the load answer, in words that a person reads at a glance.
 
+use std::path::Path;
+
 use kit::load::Loaded;
 use kit::report::Report;
 use kit::rollout::Unindexable;
@@ -140,6 +142,31 @@ pub fn loaded(loaded: &Loaded) -> String {
         (false, _) => "\nNot done. The same command goes on from here.\n",
     });
     text
+}
+
+/// What was written for the import of `tables`, and the commands that carry it out. The guided part of a first
+/// deployment leaves a stack that has nothing, which only takes a change set that makes it: so it is deleted.
+#[must_use]
+pub fn import(stack: &str, tables: &[String], template: &Path, resources: &Path) -> String {
+    let (template, resources) = (template.display(), resources.display());
+    format!(
+        "{} tables: {}.
+
+Written: {template} and {resources}. Now, with the region and the profile of samconfig.toml:
+
+aws cloudformation delete-stack --stack-name {stack}
+aws cloudformation wait stack-delete-complete --stack-name {stack}
+aws cloudformation create-change-set --stack-name {stack} --change-set-name take-over --change-set-type IMPORT \\
+  --template-body file://{template} --resources-to-import file://{resources}
+aws cloudformation wait change-set-create-complete --stack-name {stack} --change-set-name take-over
+aws cloudformation describe-change-set --stack-name {stack} --change-set-name take-over
+aws cloudformation execute-change-set --stack-name {stack} --change-set-name take-over
+aws cloudformation wait stack-import-complete --stack-name {stack}
+
+The first two delete what asking for the answers left: a stack that has nothing. The tables belong to none.",
+        tables.len(),
+        tables.join(", ")
+    )
 }
 
 #[cfg(test)]
