@@ -8,7 +8,10 @@ use kit::rollout::Stage;
 use local::template::{Template, TemplateError};
 use serde_json::{Map, Value, json};
 
-use crate::deployment::{Live, index_names, parameter};
+use crate::deployment::{Live, index_names, parameter, parameter_of};
+
+const NONE: &str = Stage::None.as_str();
+const CREATE: &str = Stage::Create.as_str();
 
 /// What a change set of the type `IMPORT` is given.
 #[derive(Debug)]
@@ -36,16 +39,22 @@ pub fn import(template: &Template, live: &Live) -> Result<Result<Import, Vec<Str
             continue;
         };
         let name = properties.get("TableName").and_then(Value::as_str).unwrap_or_default();
-        let Some(indexes) = live.get(name.strip_prefix(prefix).unwrap_or(name)) else { continue };
-        let missing = index_names(properties)
-            .into_iter()
-            .filter(|wanted| !indexes.iter().any(|(name, status)| name == wanted && status == "ACTIVE"));
-        reasons.extend(missing.map(|index| match crate::deployment::parameter_of(name, index) {
-            Some(parameter) => {
-                format!("{name} has no {index} that is ACTIVE; set {parameter}={}", Stage::None.as_str())
+        let table = name.strip_prefix(prefix).unwrap_or(name);
+        let Some(indexes) = live.get(table) else { continue };
+        let wanted = index_names(properties);
+        for index in wanted.iter().filter(|wanted| !has(indexes, wanted)) {
+            reasons.push(match parameter_of(table, index) {
+                Some(parameter) => format!("{name} has no {index} that is ACTIVE; set {parameter}={NONE}"),
+                None => format!("{name} has no {index} that is ACTIVE, which its lists read"),
+            });
+        }
+        // A later deployment would make it once more.
+        for rollout in tables::ROLLOUTS.iter().filter(|rollout| rollout.table.name == table) {
+            let index = rollout.index.name;
+            if has(indexes, index) && !wanted.contains(&index) {
+                reasons.push(format!("{name} has {index} already; set {}={CREATE}", rollout.parameter()));
             }
-            None => format!("{name} has no {index} that is ACTIVE, which its lists read"),
-        }));
+        }
         resources.push(json!({
             "ResourceType": resource.get("Type"),
             "LogicalResourceId": id,
@@ -78,6 +87,11 @@ pub fn import(template: &Template, live: &Live) -> Result<Result<Import, Vec<Str
     Ok(Ok(Import { template, resources: Value::Array(resources), tables }))
 }
 
+/// Whether a table has an index that can be read.
+fn has(indexes: &[(String, String)], name: &str) -> bool {
+    indexes.iter().any(|(known, status)| known == name && status == "ACTIVE")
+}
+
 fn resource_is_a_table(resource: &Map<String, Value>) -> bool {
     resource.get("Type").is_some_and(|kind| kind == "AWS::DynamoDB::Table")
 }
@@ -102,7 +116,7 @@ mod tests {
             .collect()
     }
 
-    const NONE: &[(&str, &str)] = &[
+    const BEFORE: &[(&str, &str)] = &[
         ("OrdersByCustomerStage", "none"),
         ("PersonByTenantStage", "none"),
         ("ContractByEntityStage", "none"),
@@ -114,7 +128,7 @@ mod tests {
     #[test]
     fn the_tables_that_exist_are_imported_whole_and_nothing_else_is() {
         let existing = live(&[("Cart", &["tenant-customerId-index"]), ("Person", &[])]);
-        let import = import(&template(NONE), &existing).unwrap().unwrap();
+        let import = import(&template(BEFORE), &existing).unwrap().unwrap();
         assert_eq!(import.tables, ["old-Cart", "old-Person"]);
         assert_eq!(
             import.resources,
@@ -167,6 +181,9 @@ mod tests {
                 "Person has no tenant-sortName-index that is ACTIVE; set PersonByTenantStage=none",
             ]
         );
+        existing = live(&[("Person", &["tenant-sortName-index"])]);
+        let reasons = import(&template(BEFORE), &existing).unwrap().unwrap_err();
+        assert_eq!(reasons, ["old-Person has tenant-sortName-index already; set PersonByTenantStage=create"]);
         existing.clear();
         let reasons = import(&template(&[]), &existing).unwrap().unwrap_err();
         assert_eq!(reasons, ["there is no table to import: make deploy makes them all"]);
