@@ -77,7 +77,7 @@ deploy: built .tools/all.stamp ## Deploy what make build has built, if it is saf
 	if test ! -f samconfig.toml; then \
 	  echo "The functions are built for $$built: answer Architecture with that. Save the answers to samconfig.toml;"; \
 	  echo 'nothing is deployed before they are checked.'; \
-	  sam deploy --guided --no-execute-changeset --capabilities CAPABILITY_IAM || exit 1; \
+	  sam deploy --guided --no-execute-changeset --capabilities CAPABILITY_IAM; \
 	  test -f samconfig.toml || { echo 'error: the answers were not saved to samconfig.toml, so nothing is deployed' >&2; exit 1; }; \
 	fi; \
 	$(ROLLOUT) parameters samconfig.toml >.tools/to-deploy.json || exit 1; \

@@ -20,6 +20,8 @@ import tomlkit
 NEVER_LIVE = ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
 # One whose first deployment failed. It can only be deleted.
 ROLLED_BACK = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+# One of which an import failed, which may have been its first or not.
+IMPORT_FAILED = ("IMPORT_ROLLBACK_COMPLETE", "IMPORT_ROLLBACK_FAILED")
 
 
 def settings(path):
@@ -33,7 +35,11 @@ def settings(path):
 def parameters(session, stack):
     """The parameters of a stack, by name. One that never came to be has none."""
     try:
-        found = session.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        client = session.client("cloudformation")
+        found = client.describe_stacks(StackName=stack)["Stacks"]
+        for one in found:
+            if one["StackStatus"] in IMPORT_FAILED and not client.list_stack_resources(StackName=stack)["StackResourceSummaries"]:
+                one["StackStatus"] = ROLLED_BACK[0]
     except botocore.exceptions.ClientError as error:
         # There is no code of its own for it.
         if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
@@ -46,6 +52,9 @@ def parameters(session, stack):
             file=sys.stderr,
         )
     live = [one for one in found if one["StackStatus"] not in (*NEVER_LIVE, *ROLLED_BACK)]
+    if any(not one.get("Parameters") for one in live):
+        # This template has parameters without a default, so every stack of it has some.
+        sys.exit(f"error: there is a stack {stack} already, and it is not one of this project's: name another")
     return {
         parameter["ParameterKey"]: parameter["ParameterValue"]
         for one in live

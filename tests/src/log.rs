@@ -70,6 +70,7 @@ async fn what_a_job_cost_is_told_though_it_failed() {
     assert!(worked.outcome.is_err());
     let line: serde_json::Value = serde_json::from_str(&worked.log).unwrap();
     assert_eq!((&line["Faults"], &line["Calls"]), (&json!(1), &json!(world.calls().len())));
+    assert_eq!(line["ServerErrors"], 0, "no gateway counts what a job does");
     assert!(line["ReadUnits"].as_f64().unwrap() > 0.0, "{line}");
 }
 

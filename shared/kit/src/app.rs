@@ -223,8 +223,7 @@ pub fn run(function: impl Into<Function>) -> ExitCode {
     match start(function.into()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log(&serde_json::json!({"fault": "the function cannot start", "cause": chain(&error)})
-                .to_string());
+            log(&serde_json::json!({"fault": "the function has ended", "cause": chain(&error)}).to_string());
             ExitCode::FAILURE
         }
     }

@@ -193,7 +193,7 @@ pub struct Meter {
     pub read_units: f64,
     /// Write request units.
     pub write_units: f64,
-    /// Calls that were throttled until the SDK gave up, where there was an answer all the same.
+    /// Calls that were throttled until the SDK gave up, and were done without or made once more.
     pub throttles: u32,
 }
 
@@ -319,6 +319,11 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn meter(&self) -> Meter {
         self.meter
+    }
+
+    /// Notes an error after which the work goes on: a throttle is told of, though nothing fails by it.
+    pub fn get_over(&mut self, error: &Error) {
+        self.meter.throttles += u32::from(matches!(error, Error::Throttled(_)));
     }
 
     /// The item with this key. A consistent read costs twice as much and sees every write that was
@@ -525,7 +530,7 @@ impl<'a> Session<'a> {
             let part = match read.unwrap_or(Err(Error::TimedOut(None))) {
                 // What was read so far is a page.
                 Err(error @ (Error::Throttled(_) | Error::TimedOut(_))) if rows.count() > 0 => {
-                    self.meter.throttles += u32::from(matches!(error, Error::Throttled(_)));
+                    self.get_over(&error);
                     return Ok(Some(before));
                 }
                 part => part?,

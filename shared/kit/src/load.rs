@@ -602,7 +602,7 @@ impl Load<'_> {
                     cost.read_units = session.meter().read_units;
                     return Ok(Some(Page { items: part.items, next: part.next, cost }));
                 }
-                Err(error) => self.try_again(error, &mut tries, &mut cost.throttles).await?,
+                Err(error) => self.try_again(&mut session, error, &mut tries, &mut cost.throttles).await?,
             }
         }
         Ok(None)
@@ -682,7 +682,7 @@ impl Load<'_> {
                         cost,
                     ));
                 }
-                Err(error) => self.try_again(error, &mut tries, &mut cost.throttles).await?,
+                Err(error) => self.try_again(&mut session, error, &mut tries, &mut cost.throttles).await?,
             }
         }
     }
@@ -695,7 +695,13 @@ impl Load<'_> {
 
     /// Waits before a call is sent again, or gives its error back where that is of no use. Throttling is
     /// waited out as long as there is time, and slows all writes.
-    async fn try_again(&self, error: Error, tries: &mut u32, throttles: &mut u64) -> Result<(), Error> {
+    async fn try_again(
+        &self,
+        session: &mut Session<'_>,
+        error: Error,
+        tries: &mut u32,
+        throttles: &mut u64,
+    ) -> Result<(), Error> {
         match &error {
             Error::Throttled(_) => {
                 *throttles += 1;
@@ -704,6 +710,7 @@ impl Load<'_> {
             Error::TimedOut(_) | Error::Internal { .. } if *tries < TRIES => {}
             _ => return Err(error),
         }
+        session.get_over(&error);
         *tries += 1;
         pause(*tries, BACKOFF_CAP).await;
         Ok(())

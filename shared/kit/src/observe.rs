@@ -18,7 +18,9 @@ pub struct Metric {
     pub unit: &'static str,
 }
 
-/// Every metric.
+/// Every metric. `Throttled` is 1 where DynamoDB throttled a call to the end, whatever came of it, and `Faults` where
+/// something failed for another reason, so that each is somebody's alarm. `ServerErrors` are the answers of 500 and
+/// above, as the gateway counts them too.
 pub const METRICS: &[Metric] = &[
     count("Items"),
     count("EvaluatedItems"),
@@ -29,6 +31,7 @@ pub const METRICS: &[Metric] = &[
     count("ColdStarts"),
     count("Throttled"),
     count("Faults"),
+    count("ServerErrors"),
 ];
 
 /// What a job's line adds to the sums over all functions. Those are of requests: what a job reads, and how
@@ -89,6 +92,7 @@ struct Written<'a> {
     cold_starts: u8,
     throttled: u8,
     faults: u8,
+    server_errors: u8,
     #[serde(rename = "status")]
     status: u16,
     #[serde(rename = "requestId")]
@@ -129,6 +133,8 @@ impl Line<'_> {
     #[must_use]
     pub fn to_json(&self) -> String {
         let of_all = METRICS.iter().filter(|metric| !self.job || OF_JOBS.contains(&metric.name));
+        let failed = self.status >= 500;
+        let throttled = self.error.is_some_and(|error| error.code() == Code::Throttled);
         let written = Written {
             aws: Metadata {
                 timestamp: self.timestamp,
@@ -150,10 +156,9 @@ impl Line<'_> {
             write_units: self.meter.write_units,
             duration: (self.duration.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
             cold_starts: u8::from(self.cold_start),
-            throttled: u8::from(
-                self.meter.throttles > 0 || self.error.is_some_and(|error| error.code() == Code::Throttled),
-            ),
-            faults: u8::from(self.status >= 500),
+            throttled: u8::from(throttled || self.meter.throttles > 0),
+            faults: u8::from(failed && !throttled),
+            server_errors: u8::from(failed && !self.job),
             status: self.status,
             request_id: self.request_id,
             invocation_id: self.invocation_id,
@@ -161,7 +166,7 @@ impl Line<'_> {
             index: self.source.and_then(|(_, index)| index),
             code: self.error.map(|error| error.code().as_str()),
             // A caller's mistake may quote what the caller sent, so its code is all that is kept.
-            cause: self.error.filter(|_| self.status >= 500).map(|error| chain(error)),
+            cause: self.error.filter(|_| failed).map(|error| chain(error)),
         };
         // It holds texts and finite numbers, so there is nothing in it that is no JSON.
         serde_json::to_string(&written).unwrap_or_default()

@@ -211,7 +211,9 @@ pub(crate) fn index_names(table: &Value) -> Vec<&str> {
 
 /// Why one update cannot give a table these indexes instead of those that it has.
 fn against_update(table: &str, wanted: &[&str], live: &[(String, String)]) -> Option<String> {
-    let gone = live.iter().map(|(name, _)| name.as_str()).filter(|name| !wanted.contains(name));
+    // An index that the code does not know is of somebody else, and no stack deletes it.
+    let gone = live.iter().map(|(name, _)| name.as_str());
+    let gone = gone.filter(|name| !wanted.contains(name) && declares(table, name));
     let new = wanted.iter().copied().filter(|name| !live.iter().any(|(known, _)| known == name));
     // What goes away is first: it makes room, and nobody waits for it.
     let steps: Vec<(&str, &str)> =
@@ -240,6 +242,12 @@ fn against_update(table: &str, wanted: &[&str], live: &[(String, String)]) -> Op
             ))
         }
     }
+}
+
+/// Whether the code has this index of the table.
+fn declares(table: &str, index: &str) -> bool {
+    let indexes = tables::ALL.iter().filter(|known| known.name == table).flat_map(|known| known.indexes);
+    indexes.into_iter().any(|known| known.name == index)
 }
 
 /// Why a table may not lose indexes: lists read those that the code declares, and only of one that a rollout
@@ -433,6 +441,15 @@ mod tests {
         assert_eq!(parameter(&template, "BankByProviderStage"), "read");
         assert!(to_verify(&template, &Parameters::new(), &Live::new()).unwrap().is_empty());
         assert!(refusals(&template, &Parameters::new(), &Live::new(), &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_index_of_another_system_is_in_nobodys_way() {
+        let from = deployed(&[("OrdersByCustomerStage", "none")]);
+        let template = template(&from, &[("OrdersByCustomerStage", "create")]);
+        let mut live = live(&sales_order::TABLE, &[sales_order::CUSTOMER_ROLLOUT.index.name]);
+        live.get_mut("SalesOrder").unwrap().extend(active(&["of-the-warehouse"]));
+        assert_eq!(refusals(&template, &from, &live, &[]).unwrap(), Vec::<String>::new());
     }
 
     #[test]

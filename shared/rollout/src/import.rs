@@ -42,16 +42,19 @@ pub fn import(template: &Template, live: &Live) -> Result<Result<Import, Vec<Str
         let table = name.strip_prefix(prefix).unwrap_or(name);
         let Some(indexes) = live.get(table) else { continue };
         let wanted = index_names(properties);
-        for index in wanted.iter().filter(|wanted| !has(indexes, wanted)) {
-            reasons.push(match parameter_of(table, index) {
-                Some(parameter) => format!("{name} has no {index} that is ACTIVE; set {parameter}={NONE}"),
-                None => format!("{name} has no {index} that is ACTIVE, which its lists read"),
+        for index in &wanted {
+            let status = indexes.iter().find(|(known, _)| known == index).map(|(_, status)| status.as_str());
+            reasons.extend(match (status, parameter_of(table, index)) {
+                (Some("ACTIVE"), _) => None,
+                (Some(status), _) => Some(format!("{name}: {index} is {status}; wait until it is ACTIVE")),
+                (None, Some(parameter)) => Some(format!("{name} has no {index}; set {parameter}={NONE}")),
+                (None, None) => Some(format!("{name} has no {index}, which its lists read")),
             });
         }
         // A later deployment would make it once more.
         for rollout in tables::ROLLOUTS.iter().filter(|rollout| rollout.table.name == table) {
             let index = rollout.index.name;
-            if has(indexes, index) && !wanted.contains(&index) {
+            if indexes.iter().any(|(known, _)| known == index) && !wanted.contains(&index) {
                 reasons.push(format!("{name} has {index} already; set {}={CREATE}", rollout.parameter()));
             }
         }
@@ -69,13 +72,18 @@ pub fn import(template: &Template, live: &Live) -> Result<Result<Import, Vec<Str
     if !reasons.is_empty() {
         return Ok(Err(reasons));
     }
-    // What later deployments compare with: by these a stack says which tables it has, and how far their indexes are.
+    // What later deployments compare with: by these a stack says which tables it has, and how far their indexes
+    // are. No list of it has read them, so whether all is in them is still to be looked at.
     let names = tables::ROLLOUTS.iter().map(|rollout| rollout.parameter());
     let parameters: Map<String, Value> = std::iter::once("TablePrefix".to_owned())
         .chain(names)
         .map(|name| {
-            let value = parameter(template, &name).to_owned();
-            (name, json!({"Type": "String", "Default": value}))
+            let value = match parameter(template, &name) {
+                value if value == Stage::Read.as_str() => Stage::Backfill.as_str(),
+                value => value,
+            };
+            let declaration = json!({"Type": "String", "Default": value});
+            (name, declaration)
         })
         .collect();
     let template = json!({
@@ -85,11 +93,6 @@ pub fn import(template: &Template, live: &Live) -> Result<Result<Import, Vec<Str
         "Resources": declared,
     });
     Ok(Ok(Import { template, resources: Value::Array(resources), tables }))
-}
-
-/// Whether a table has an index that can be read.
-fn has(indexes: &[(String, String)], name: &str) -> bool {
-    indexes.iter().any(|(known, status)| known == name && status == "ACTIVE")
 }
 
 fn resource_is_a_table(resource: &Map<String, Value>) -> bool {
@@ -168,6 +171,16 @@ mod tests {
         let import = import(&template(&[]), &existing).unwrap().unwrap();
         assert_eq!(import.tables.len(), tables::ALL.len());
         assert!(import.template.to_string().len() < 51_200);
+        // The first deployment that reads the indexes has the report look at them.
+        let from: Parameters = import.template["Parameters"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, declared)| (name.clone(), declared["Default"].as_str().unwrap().to_owned()))
+            .collect();
+        assert_eq!(from["PersonByTenantStage"], "backfill");
+        let verified = crate::deployment::to_verify(&template(&[]), &from, &existing).unwrap();
+        assert_eq!(verified.len(), tables::ROLLOUTS.len());
     }
 
     #[test]
@@ -177,10 +190,16 @@ mod tests {
         assert_eq!(
             reasons,
             [
-                "Cart has no tenant-customerId-index that is ACTIVE, which its lists read",
-                "Person has no tenant-sortName-index that is ACTIVE; set PersonByTenantStage=none",
+                "Cart has no tenant-customerId-index, which its lists read",
+                "Person has no tenant-sortName-index; set PersonByTenantStage=none",
             ]
         );
+        let making = vec![("tenant-sortName-index".to_owned(), "CREATING".to_owned())];
+        let one = Live::from([("Person".to_owned(), making)]);
+        let reasons = import(&template(&[]), &one).unwrap().unwrap_err();
+        assert_eq!(reasons, ["Person: tenant-sortName-index is CREATING; wait until it is ACTIVE"]);
+        let reasons = import(&template(BEFORE), &one).unwrap().unwrap_err();
+        assert_eq!(reasons, ["old-Person has tenant-sortName-index already; set PersonByTenantStage=create"]);
         existing = live(&[("Person", &["tenant-sortName-index"])]);
         let reasons = import(&template(BEFORE), &existing).unwrap().unwrap_err();
         assert_eq!(reasons, ["old-Person has tenant-sortName-index already; set PersonByTenantStage=create"]);
