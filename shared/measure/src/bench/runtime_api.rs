@@ -6,10 +6,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use kit::http::MAX_ANSWER_BYTES;
 use tokio::sync::{Notify, oneshot, watch};
 
 use crate::Failure;
@@ -74,6 +75,7 @@ impl RuntimeApi {
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(answered))
             .route("/2018-06-01/runtime/invocation/{id}/error", post(failed))
+            .layer(DefaultBodyLimit::max(MAX_ANSWER_BYTES))
             .with_state(api.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
@@ -158,4 +160,28 @@ async fn answered(State(api): State<Arc<RuntimeApi>>, Path(id): Path<String>, bo
 
 async fn failed(State(api): State<Arc<RuntimeApi>>, Path(id): Path<String>, body: Bytes) -> StatusCode {
     api.answered(&id, body, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_may_be_as_large_as_lambda_takes_them() {
+        let (_, address) = RuntimeApi::serve(PATIENCE).await.unwrap();
+        for (bytes, expected) in [(MAX_ANSWER_BYTES, "HTTP/1.1 202"), (MAX_ANSWER_BYTES + 1, "HTTP/1.1 413")]
+        {
+            let mut connection = tokio::net::TcpStream::connect(&address).await.unwrap();
+            let path = "/2018-06-01/runtime/invocation/nobodys/response";
+            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {bytes}\r\n\r\n");
+            connection.write_all(head.as_bytes()).await.unwrap();
+            // What is refused by its length is not read to its end.
+            let _ = connection.write_all(&vec![b'x'; bytes]).await;
+            let mut answer = vec![0; expected.len()];
+            connection.read_exact(&mut answer).await.unwrap();
+            assert_eq!(String::from_utf8_lossy(&answer), expected, "{bytes}");
+        }
+    }
 }
