@@ -392,13 +392,27 @@ async fn a_parameter_is_understood_or_refused_and_never_left_out() {
             &[("multiValueQueryStringParameters", json!({})), ("queryStringParameters", single.clone())],
         ),
         changed(paid.rest(), &[("multiValueQueryStringParameters", json!({"limit": ["5"]}))]),
+        changed(
+            paid.rest(),
+            &[
+                ("multiValueQueryStringParameters", json!({"status": null})),
+                ("queryStringParameters", single.clone()),
+            ],
+        ),
         changed(paid.http(), &[("rawQueryString", Value::Null), ("queryStringParameters", single)]),
     ] {
         let answer = send_raw(&app, &event).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         assert!(world.calls().iter().all(paid_alone), "{event}");
     }
-    for several in [json!({"status": []}), json!({"status": [5]}), json!({"status": {"a": "b"}})] {
+    for several in [
+        json!({"status": []}),
+        json!({"status": [5]}),
+        json!({"status": [null]}),
+        json!({"status": {"a": "b"}}),
+        json!(["status"]),
+        json!("status=PAID"),
+    ] {
         let event = changed(paid.rest(), &[("multiValueQueryStringParameters", several)]);
         let answer = send_raw(&app, &event).await;
         assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_query_string"), "{event}");

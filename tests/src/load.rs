@@ -381,6 +381,19 @@ async fn an_order_that_another_index_could_not_hold_is_named() {
 }
 
 #[tokio::test]
+async fn a_part_that_lacks_its_items_is_read_again_by_the_load_and_by_the_report() {
+    for torn in [json!({}), json!({"Count": 2, "ScannedCount": 2}), json!({"Count": 3, "Items": []})] {
+        let (case, world) = orders_to_load(5);
+        let scan = |operation: &str, _: &Value| operation == "Scan";
+        world.script_for(scan, 1, Fault::Reply(200, torn.clone()));
+        let loaded = applied(&world, &case, json!({})).await;
+        assert_eq!((&loaded["done"], &loaded["written"]), (&json!(true), &json!(10)), "{torn}: {loaded}");
+        world.script_for(scan, 1, Fault::Reply(200, torn));
+        assert_eq!(report(&world, &case, Stage::Backfill).await["items"], loaded["read"]);
+    }
+}
+
+#[tokio::test]
 async fn an_item_whose_change_dynamodb_refuses_is_named_and_the_load_goes_on() {
     let (case, world) = orders_to_load(5);
     let refused = json!({"__type": "ValidationException", "message": "for a reason of its own"});

@@ -197,6 +197,33 @@ async fn a_row_that_leaves_between_the_two_reads_gives_its_place_to_the_next() {
 }
 
 #[tokio::test]
+async fn a_small_page_is_filled_though_more_rows_leave_than_it_has() {
+    let world = orders();
+    let app = world.deployed(&orders::LIST);
+    let all = send(&app, &get("/orders", "acme").with("status", "PAID").with("limit", 100)).await.ids();
+    let gone = all[..5].to_vec();
+    world.script([
+        crate::world::Fault::Pass,
+        crate::world::meanwhile(move |world| {
+            for id in &gone {
+                world.delete("SalesOrder", json!({"tenant": {"S": "acme"}, "id": {"S": id}}));
+            }
+        }),
+    ]);
+    let answer = send(&app, &get("/orders", "acme").with("status", "PAID").with("limit", 1)).await;
+    assert_eq!((answer.ids(), answer.total()), (all[5..6].to_vec(), all.len() as u64 - 5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_says_nothing_of_the_table_deletes_nobody() {
+    let world = orders();
+    let batch = |operation: &str, _: &serde_json::Value| operation == "BatchGetItem";
+    world.script_for(batch, usize::MAX, crate::world::Fault::Reply(200, json!({})));
+    let answer = send(&world.deployed(&orders::LIST), &get("/orders", "acme").with("status", "PAID")).await;
+    assert_eq!((answer.status, answer.code().as_str()), (500, "internal_error"), "{}", answer.body);
+}
+
+#[tokio::test]
 async fn a_page_past_the_end_is_empty_and_has_the_total() {
     let world = orders();
     for event in [get("/orders", "acme"), get("/orders", "acme").with("status", "PAID")] {

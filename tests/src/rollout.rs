@@ -478,11 +478,11 @@ async fn what_cannot_be_in_an_index_is_refused_by_every_writer_at_every_stage() 
                     (json!({"entity": "e"}), "createdAt is missing"),
                     (
                         json!({"entity": "e", "createdAt": ""}),
-                        "createdAt must be an instant in UTC, such as 2026-02-01T12:00:00.000Z",
+                        "createdAt must be an instant in UTC to the second or the millisecond, such as 2026-02-01T12:00:00.000Z",
                     ),
                     (
                         json!({"entity": "e", "createdAt": "2026-02-01"}),
-                        "createdAt must be an instant in UTC, such as 2026-02-01T12:00:00.000Z",
+                        "createdAt must be an instant in UTC to the second or the millisecond, such as 2026-02-01T12:00:00.000Z",
                     ),
                     (json!({"entity": "e", "createdAt": 1}), "createdAt must be of type S"),
                 ],

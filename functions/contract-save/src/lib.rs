@@ -26,7 +26,7 @@ pub static OPERATION: Operation = Operation {
 fn check(contract: &Item) -> Result<(), Error> {
     match contract.get("createdAt") {
         Some(AttributeValue::S(text)) if !dates::is_instant(text) => {
-            let message = "createdAt must be an instant in UTC, such as 2026-02-01T12:00:00.000Z";
+            let message = "createdAt must be an instant in UTC to the second or the millisecond, such as 2026-02-01T12:00:00.000Z";
             Err(Error::rejected(Code::InvalidAttribute, message))
         }
         // What else can be wrong with it, the index knows.

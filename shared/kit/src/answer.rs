@@ -241,6 +241,9 @@ async fn page_in_order(
     Ok(Some(total + rest))
 }
 
+/// How many places after a page are kept, for rows of it that turn out to be gone.
+const SPARE_PLACES: usize = 100;
+
 /// A page in an order that is not the key's, or of rows that a filter keeps: one pass over the range
 /// reads the place of each row, and the page's rows are fetched by key. Gives the total, or `None` where
 /// a row does not fit.
@@ -253,8 +256,7 @@ async fn page_by_places(
 ) -> Result<Option<u64>, Error> {
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    // As many again as the page takes, for those of its rows that turn out to be gone.
-    let needed = skip.saturating_add(limit.saturating_mul(2));
+    let needed = skip.saturating_add(limit).saturating_add(SPARE_PLACES);
     let (mut total, mut places): (u64, Vec<Place>) = (0, Vec::new());
     let mut start = None;
     // Each call moves on in the range, and the request's deadline ends a range that is too long.

@@ -33,7 +33,7 @@ use crate::item::{self, Item, MAX_ITEM_BYTES};
 use crate::key::{Key, KeyAttribute, KeyFault, Table};
 use crate::list::Direction;
 use crate::plan::{Plan, Start};
-use crate::row::{Answered, Row, Rows};
+use crate::row::{Answered, Garbled, Row, Rows};
 
 /// The most calls that one page of a cursor list makes: enough for a walk over months that are all empty.
 pub const READ_BUDGET_CALLS: usize = 40;
@@ -453,12 +453,18 @@ impl<'a> Session<'a> {
         let out = read.send().await.map_err(|error| failed("Scan", error))?;
         self.read(out.consumed_capacity());
         self.meter.evaluated += u64::try_from(out.scanned_count()).unwrap_or_default();
-        Ok(Part {
-            count: u64::try_from(out.count()).unwrap_or_default(),
-            // An empty key is none: some services that speak this protocol answer one.
-            next: out.last_evaluated_key.filter(|key| !key.is_empty()),
-            items: out.items.unwrap_or_default(),
-        })
+        let count = u64::try_from(out.count()).unwrap_or_default();
+        let items = match (out.items, scan.read) {
+            (_, ScanFor::Count) => Vec::new(),
+            (Some(items), _) if items.len() as u64 == count => items,
+            // An item that is passed over would never be loaded.
+            (items, _) => {
+                let came = items.map(|items| items.len()).unwrap_or_default();
+                return Err(Error::internal("Scan", Garbled::Count { counted: count, came }));
+            }
+        };
+        // An empty key is none: some services that speak this protocol answer one.
+        Ok(Part { count, next: out.last_evaluated_key.filter(|key| !key.is_empty()), items })
     }
 
     /// A table as it is at this moment; `None` where there is none.
@@ -672,7 +678,7 @@ impl<'a> Session<'a> {
                 Some(fault) if fault.message().is_some_and(|text| text.contains(TOO_LARGE_TO_UPDATE)) => {
                     Error::ItemTooLarge
                 }
-                Some(fault) if fault.code() == Some("ValidationException") => Error::Refused(error.into()),
+                Some(fault) if fault.code() == Some("ValidationException") => Error::Refused(said(error)),
                 _ => failed("UpdateItem", error),
             })?;
         self.written(out.consumed_capacity());
@@ -776,9 +782,13 @@ impl<'a> Session<'a> {
         for capacity in out.consumed_capacity() {
             self.read(Some(capacity));
         }
-        let items = out.responses.and_then(|mut tables| tables.remove(&name)).unwrap_or_default();
-        self.meter.evaluated += items.len() as u64;
+        let items = out.responses.and_then(|mut tables| tables.remove(&name));
         let unprocessed = out.unprocessed_keys.and_then(|mut tables| tables.remove(&name));
+        if items.is_none() && unprocessed.is_none() {
+            return Err(Error::internal("BatchGetItem", "the answer says nothing of the table"));
+        }
+        let items = items.unwrap_or_default();
+        self.meter.evaluated += items.len() as u64;
         Ok((items, unprocessed.map(|left| left.keys).unwrap_or_default()))
     }
 
@@ -991,16 +1001,22 @@ where
         return Error::TimedOut(Some(error.into()));
     }
     let throttled = error.code().is_some_and(|code| THROTTLING.contains(&code));
-    // Of an error that it does not model, the SDK tells what the service said in its debug format only.
-    let source: Source = match (&error, error.code()) {
-        (SdkError::ServiceError(_), Some(code)) => Box::new(Said {
-            code: code.to_owned(),
-            message: error.message().unwrap_or("no message").to_owned(),
-            request_id: error.request_id().unwrap_or("none").to_owned(),
-        }),
-        _ => error.into(),
-    };
+    let source = said(error);
     if throttled { Error::Throttled(Some(source)) } else { Error::internal(doing, source) }
+}
+
+/// The service's own words of an error: of one that it does not model, the SDK tells them in its debug format only.
+fn said<E>(error: SdkError<E, HttpResponse>) -> Source
+where
+    E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
+{
+    let SdkError::ServiceError(answer) = &error else { return error.into() };
+    let code = error.code().map(str::to_owned);
+    Box::new(Said {
+        code: code.unwrap_or_else(|| format!("status {}", answer.raw().status().as_u16())),
+        message: error.message().unwrap_or("no message").to_owned(),
+        request_id: error.request_id().unwrap_or("none").to_owned(),
+    })
 }
 
 /// What the service says of a call that it does not do.

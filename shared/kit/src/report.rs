@@ -393,7 +393,8 @@ async fn scan_page(
                 return Ok(part);
             }
             Err(error) if tries >= TRIES || Instant::now() >= deadline => return Err(error),
-            Err(_) => {
+            Err(error) => {
+                session.get_over(&error);
                 tries += 1;
                 pause(tries + 1, BACKOFF_CAP).await;
             }

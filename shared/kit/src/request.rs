@@ -1,8 +1,8 @@
 //! What the caller asks, read from an event of API Gateway: HTTP API (payload 2.0) or REST (1.0).
 //!
 //! The event is read by hand and not by `lambda_http`, which takes the process down on some events that
-//! a caller can send, and refuses others that API Gateway does send (decision 2). Nothing here fails on
-//! a field of an unexpected type: what is not understood is not there.
+//! a caller can send, and refuses others that API Gateway does send (decision 2). A field of an unexpected
+//! type is one that is not there, but for the parameters: one that is left out asks for more.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -100,7 +100,7 @@ impl Request {
     /// # Errors
     ///
     /// 400: `invalid_event` where it is not an HTTP event of API Gateway, `invalid_parameter` where its path
-    /// is not valid.
+    /// is not valid, `invalid_query_string` where a parameter is no text.
     pub fn read(event: &str) -> Result<Self, Error> {
         let foreign = || {
             Error::rejected(
@@ -461,17 +461,20 @@ fn text(value: &Value, name: &str) -> Option<String> {
 
 /// The parameters of a REST event. API Gateway has decoded them, and lists repeated ones apart.
 fn decoded_query(event: &Value) -> Result<Vec<(String, String)>, Error> {
-    let object = |name: &str| event.get(name).and_then(Value::as_object);
-    let several = object("multiValueQueryStringParameters");
-    let with_several = |name: &String| several.is_some_and(|several| several.contains_key(name));
-    let each = several.into_iter().flatten().flat_map(|(name, values)| match values {
+    let given = |name: &str| match event.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(fields)) => Ok(fields.iter().filter(|(_, value)| !value.is_null()).collect()),
+        Some(_) => Err(Error::rejected(Code::InvalidQueryString, "the parameters have no names")),
+    };
+    let several = given("multiValueQueryStringParameters")?;
+    let mut single = given("queryStringParameters")?;
+    single.retain(|(name, _)| !several.iter().any(|(known, _)| known == name));
+    let each = several.into_iter().flat_map(|(name, values)| match values {
         Value::Array(values) if !values.is_empty() => values.iter().map(|value| (name, value)).collect(),
         other => vec![(name, other)],
     });
-    let single = object("queryStringParameters").into_iter().flatten();
     // A parameter that was not understood and left out would ask for more than the caller asked.
-    each.chain(single.filter(|(name, _)| !with_several(name)))
-        .filter(|(_, value)| !value.is_null())
+    each.chain(single)
         .map(|(name, value)| match value {
             Value::String(value) => Ok((name.clone(), value.clone())),
             _ => {
